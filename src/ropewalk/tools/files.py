@@ -1,0 +1,77 @@
+"""Files: whole or not there at all, and hashed while they are written or read."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.errors import ToolError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHUNK = 1 << 18
+"""Bytes read at once: large enough to leave the interpreter's lock alone, small enough to stay in the cache."""
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in lower-case hex."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `target` that takes its name once the block has ended well.
+
+    The data reach the disk before the name does, so that a machine which stops leaves the old file or the new
+    one. On any exception the temporary file is removed and `target` is as it was.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+        ToolError: the operating system refused a write (a full disk, say).
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write into `{target.parent}`: {error.strerror}", hint="name a folder that can be written to"
+        ) from error
+    temporary = Path(name)
+    try:
+        os.close(descriptor)
+        yield temporary
+        _settle(temporary, target)
+    except OSError as error:
+        raise ToolError(f"writing `{target}` failed: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _settle(temporary: Path, target: Path) -> None:
+    # mkstemp makes files private to their owner; an artifact has the mode that any new file would have.
+    umask = os.umask(0)
+    os.umask(umask)
+    temporary.chmod(0o666 & ~umask)
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.replace(target)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
