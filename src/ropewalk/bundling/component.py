@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.utils import canonicalize_name
-
+from ropewalk.errors import RopewalkError, UsageError
+from ropewalk.tools.files import sha256_of
+from ropewalk.tools.workers import threads
 from ropewalk.wheels.wheel import Wheel, read_wheel
 
-from ropewalk.tools.files import sha256_of
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from packaging.utils import NormalizedName
@@ -29,3 +29,38 @@ class Component:
     def name(self) -> NormalizedName:
         """The component's normalised name."""
         return self.wheel.name
+
+
+def read_components(
+    paths: Sequence[Path], commits: Mapping[NormalizedName, str], *, jobs: int | None = None
+) -> list[Component]:
+    """Read wheels, several at once.
+
+    Raises:
+        UsageError: some of them cannot be read or break a rule; the findings name every one.
+    """
+    with threads(jobs) as executor:
+        digests = [executor.submit(sha256_of, path) for path in paths]
+        wheels: list[Wheel] = []
+        faults: list[RopewalkError] = []
+        for path in paths:
+            try:
+                wheels.append(read_wheel(path))
+            except UsageError as error:
+                faults.append(error)
+        if faults:
+            raise _joined(faults)
+        return [
+            Component(wheel=wheel, sha256=digest.result(), commit=commits.get(wheel.name))
+            for wheel, digest in zip(wheels, digests, strict=True)
+        ]
+
+
+def _joined(faults: Sequence[RopewalkError]) -> UsageError:
+    if len(faults) == 1:
+        return UsageError(faults[0].message, hint=faults[0].hint, findings=faults[0].findings)
+    return UsageError(
+        "; ".join(fault.message for fault in faults),
+        hint=next((fault.hint for fault in faults if fault.hint), ""),
+        findings=[finding for fault in faults for finding in fault.findings],
+    )

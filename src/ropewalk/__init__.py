@@ -1,0 +1,39 @@
+"""Lay component wheels into one wheel that can be trusted byte by byte.
+
+The functions behind the commands, each loaded when it is first used (PEP 562).
+"""
+
+from __future__ import annotations
+
+from ropewalk._version import __version__
+
+TYPE_CHECKING = False  # importing `typing` for it would double the time of `import ropewalk`
+
+if TYPE_CHECKING:
+    from ropewalk.bundling.bundle import bundle
+    from ropewalk.bundling.choose import Wishes
+    from ropewalk.bundling.explain import explain
+    from ropewalk.bundling.split import split
+    from ropewalk.checks.run import check
+
+__all__ = ["Wishes", "__version__", "bundle", "check", "explain", "split"]
+
+_HOMES = {
+    "Wishes": "ropewalk.bundling.choose",
+    "bundle": "ropewalk.bundling.bundle",
+    "check": "ropewalk.checks.run",
+    "explain": "ropewalk.bundling.explain",
+    "split": "ropewalk.bundling.split",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module `ropewalk` has no attribute `{name}`")
+    from importlib import import_module  # noqa: PLC0415
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

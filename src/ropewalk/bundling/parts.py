@@ -1,0 +1,106 @@
+"""A bundle seen as its components again: which member is which file of which component."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ropewalk.bundling.ownership import component_folder, layout_of
+from ropewalk.bundling.provenance import PATH, Origin, Provenance, parse_provenance
+from ropewalk.errors import UsageError
+from ropewalk.finding import Collector, has_errors
+from ropewalk.wheels.content import read_whole
+from ropewalk.wheels.metadata import parse_metadata
+from ropewalk.wheels.record import Row, parse_record, unhashed_names
+from ropewalk.wheels.wheel import Wheel, read_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from packaging.utils import NormalizedName
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A component inside a bundle. `places` leads from the component's own paths to the bundle's members."""
+
+    origin: Origin
+    record: Mapping[str, Row]
+    places: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """A bundle that was read, and its components in the order of their names."""
+
+    wheel: Wheel
+    shared: Mapping[str, tuple[NormalizedName, ...]]
+    parts: tuple[Part, ...]
+
+
+def read_parts(path: Path) -> Parts:
+    """Read a bundle.
+
+    Raises:
+        UsageError: it is no wheel, no bundle, or its bundle manifest does not fit what is inside; the findings
+            name every fault.
+        IntegrityError: one of the texts that are read is damaged.
+    """
+    wheel = read_wheel(path)
+    manifest = f"{wheel.dist_info}/{PATH}"
+    if manifest not in wheel.archive.by_name:
+        raise UsageError(
+            f"`{path.name}` is no bundle: it has no `{manifest}`", hint="name a wheel that `ropewalk bundle` made"
+        )
+    found = Collector(path.name)
+    provenance = parse_provenance(read_whole(wheel.archive, manifest), manifest, found)
+    parts = _parts(wheel, provenance, found) if provenance else []
+    if provenance is None or has_errors(found.findings):
+        raise UsageError(
+            f"the bundle manifest of `{path.name}` is not true of what is inside",
+            hint="fetch the bundle again, or lay it again from its components",
+            findings=found.findings,
+        )
+    return Parts(wheel=wheel, shared=provenance.shared, parts=tuple(parts))
+
+
+def _parts(wheel: Wheel, provenance: Provenance, found: Collector) -> list[Part]:
+    parts = (_part(wheel, origin, found) for origin in provenance.components)
+    return [part for part in parts if part is not None]
+
+
+def _part(wheel: Wheel, origin: Origin, found: Collector) -> Part | None:
+    kept = f"{wheel.dist_info}/{component_folder(origin.name)}"
+    texts = {}
+    for name in ("METADATA", "RECORD"):
+        if f"{kept}/{name}" in wheel.archive.by_name:
+            texts[name] = read_whole(wheel.archive, f"{kept}/{name}")
+        else:
+            found.error("bundle/missing-part", f"the {name} of `{origin.name}` is missing", member=f"{kept}/{name}")
+    if len(texts) < 2:
+        return None
+    record_name = f"{origin.dist_info}/RECORD"
+    record = parse_record(texts["RECORD"], record_name, found)
+    metadata = parse_metadata(texts["METADATA"], f"{kept}/METADATA", found)
+    if metadata is None:
+        return None
+    stem = wheel.dist_info.removesuffix(".dist-info")
+    layout = layout_of(origin.name, origin.dist_info, metadata.license_files, record, stem)
+    paths = [*record, *sorted(unhashed_names(record_name))]
+    places = {path: layout.place(path) for path in paths if path in record or layout.place(path) in wheel.record}
+    part = Part(origin=origin, record=record, places=places)
+    _check_part(wheel, part, found)
+    return part
+
+
+def _check_part(wheel: Wheel, part: Part, found: Collector) -> None:
+    """Every file of the component's RECORD must be inside, with the digest that it states."""
+    for path, place in part.places.items():
+        row, own = wheel.record.get(place), part.record.get(path)
+        if row is None:
+            found.error("bundle/missing-part", f"`{path}` of `{part.origin.name}` is missing", member=place)
+        elif own is not None and own.algorithm == row.algorithm and own.digest != row.digest:
+            found.error(
+                "bundle/changed-part", f"is not the file that the RECORD of `{part.origin.name}` states", member=place
+            )

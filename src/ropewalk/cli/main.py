@@ -1,0 +1,95 @@
+"""The command line: flags, one call, one report, an exit code. Nothing else exits or prints a failure."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # importing `typing` for it would take longer than `ropewalk --version` otherwise does
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from types import FrameType
+
+INTERRUPTED = 130
+OWN_FAULT = 70
+
+
+class Terminated(BaseException):
+    """The process was asked to end: files half written are removed on the way out."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.exit_code = 128 + signal_number
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments == ["--version"]:  # asked for by scripts, often: it loads nothing
+        from ropewalk._version import __version__  # noqa: PLC0415
+
+        sys.stdout.write(f"ropewalk {__version__}\n")
+        return 0
+    from ropewalk.cli.parser import make_parser  # noqa: PLC0415
+
+    options = make_parser().parse_args(arguments)
+    _listen()
+    try:
+        code = _run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has had enough of it; closing stdout again at exit would complain.
+        sys.stdout = None
+        return 128 + 13
+    return code
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ropewalk.errors import RopewalkError  # noqa: PLC0415
+
+    try:
+        code: int = options.run(options)
+    except RopewalkError as error:
+        _report(error, as_json=options.json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    except Terminated as ending:
+        return ending.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the outermost frame: the rest is our own fault
+        return _own_fault(error)
+    return code
+
+
+def _report(error: Exception, *, as_json: bool) -> None:
+    from ropewalk.errors import RopewalkError  # noqa: PLC0415
+    from ropewalk.report import as_json as json_report  # noqa: PLC0415
+    from ropewalk.report.terminal import render_error  # noqa: PLC0415
+
+    assert isinstance(error, RopewalkError)  # noqa: S101
+    if as_json:
+        sys.stdout.write(json_report.error_to_json(error))
+    sys.stderr.write(render_error(error))
+
+
+def _own_fault(error: Exception) -> int:
+    import traceback  # noqa: PLC0415
+
+    sys.stderr.write("".join(traceback.format_exception(error)))
+    sys.stderr.write("error: this is a fault of ropewalk itself\nhint: please report it with the lines above\n")
+    return OWN_FAULT
+
+
+def _listen() -> None:
+    """Let the signals that end a process unwind it, so that nothing half written stays behind."""
+    import signal  # noqa: PLC0415
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise Terminated(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)

@@ -1,0 +1,122 @@
+"""The commands and their flags."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from ropewalk._version import __version__
+from ropewalk.cli import wheel
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser; what it returns has `run`, the function behind the chosen command."""
+    parser = argparse.ArgumentParser(
+        prog="ropewalk",
+        description="Lay component wheels into one wheel that can be trusted byte by byte.",
+        epilog="`ropewalk COMMAND --help` says more about a command.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"ropewalk {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_bundle(commands)
+    _add_split(commands)
+    _add_check(commands)
+    _add_explain(commands)
+    return parser
+
+
+Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+
+
+def _command(commands: Commands[argparse.ArgumentParser], name: str, what: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", allow_abbrev=False)
+    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    return command
+
+
+def _add_jobs(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--jobs", type=_count, metavar="N", help="threads to work with (default: one a processor)")
+
+
+def _add_bundle(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "bundle", "lay component wheels into one wheel and print its path")
+    command.set_defaults(run=wheel.run_bundle)
+    command.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="a component wheel")
+    command.add_argument(
+        "--manifest",
+        type=Path,
+        metavar="FILE",
+        help="the manifest (default: ropewalk.toml; not read where --name and wheels are given)",
+    )
+    command.add_argument("--name", metavar="NAME", help="the component whose name, version and extras lead")
+    command.add_argument("--output", type=Path, metavar="DIR", help="the folder to write to (default: dist)")
+    command.add_argument(
+        "--external",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a package that is never part of the bundle; may be repeated",
+    )
+    command.add_argument(
+        "--commit",
+        action="append",
+        default=[],
+        type=_commit,
+        metavar="NAME=SHA",
+        help="the commit that a component was built from; may be repeated",
+    )
+    command.add_argument(
+        "--platform", metavar="TAG", help="the platform of the bundle's tag, held against what its binaries need"
+    )
+    command.add_argument(
+        "--identity",
+        action=argparse.BooleanOptionalAction,
+        help="let importlib.metadata find each component once the bundle is installed",
+    )
+    command.add_argument(
+        "--allow-direct-urls",
+        action=argparse.BooleanOptionalAction,
+        help="accept requirements by URL, which public indexes refuse",
+    )
+    _add_jobs(command)
+
+
+def _add_split(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "split", "give the components of a bundle back as wheels")
+    command.set_defaults(run=wheel.run_split)
+    command.add_argument("wheel", type=Path, metavar="WHEEL", help="a wheel that `ropewalk bundle` made")
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder to write to")
+    _add_jobs(command)
+
+
+def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "check", "look for what is wrong with a wheel")
+    command.set_defaults(run=wheel.run_check)
+    command.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="any wheel")
+    command.add_argument(
+        "--only", action="append", default=[], metavar="CHECK", help="run only this check; may be repeated"
+    )
+    _add_jobs(command)
+
+
+def _add_explain(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "explain", "say which component, in which version, a file of a bundle came from")
+    command.set_defaults(run=wheel.run_explain)
+    command.add_argument("wheel", type=Path, metavar="WHEEL", help="a wheel that `ropewalk bundle` made")
+    command.add_argument("path", metavar="PATH", help="a file in it, as `unzip -l` lists it")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 64 * (os.cpu_count() or 1):
+        raise argparse.ArgumentTypeError(f"{text} threads are too few or too many")
+    return number
+
+
+def _commit(text: str) -> tuple[str, str]:
+    name, equals, commit = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"`{text}` is not NAME=SHA")
+    return name, commit

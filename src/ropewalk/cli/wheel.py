@@ -1,0 +1,71 @@
+"""The commands that work on wheels: bundle, split, check, explain."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+FOUND_SOMETHING = 1
+
+
+def run_bundle(options: argparse.Namespace) -> int:
+    """Lay a bundle; its path goes to stdout."""
+    from ropewalk.bundling.bundle import bundle  # noqa: PLC0415
+    from ropewalk.bundling.choose import Wishes  # noqa: PLC0415
+
+    wishes = Wishes(
+        name=options.name,
+        external=options.external,
+        identity=options.identity,
+        allow_direct_urls=options.allow_direct_urls,
+        platform=options.platform,
+        commits=dict(options.commit),
+        output=options.output,
+    )
+    bundled = bundle(options.wheels, manifest=options.manifest, wishes=wishes, jobs=options.jobs)
+    if bundled.findings:
+        from ropewalk.report.terminal import render_findings  # noqa: PLC0415
+
+        sys.stderr.write(render_findings(bundled.findings))
+    _print(bundled, options, f"{bundled.path}\n")
+    return 0
+
+
+def run_split(options: argparse.Namespace) -> int:
+    """Split a bundle; the paths of the components go to stdout."""
+    from ropewalk.bundling.split import split  # noqa: PLC0415
+
+    separated = split(options.wheel, output=options.output, jobs=options.jobs)
+    _print(separated, options, "".join(f"{one.path}\n" for one in separated))
+    return 0
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """Check wheels; what is wrong with them goes to stdout."""
+    from ropewalk.checks.run import check  # noqa: PLC0415
+    from ropewalk.report.terminal import render_report  # noqa: PLC0415
+
+    reports = [check(path, jobs=options.jobs, only=options.only) for path in options.wheels]
+    _print(reports, options, "".join(map(render_report, reports)))
+    return 0 if all(report.passed for report in reports) else FOUND_SOMETHING
+
+
+def run_explain(options: argparse.Namespace) -> int:
+    """Explain a file of a bundle."""
+    from ropewalk.bundling.explain import explain  # noqa: PLC0415
+    from ropewalk.report.terminal import render_explanation  # noqa: PLC0415
+
+    explanation = explain(options.wheel, options.path)
+    _print(explanation, options, render_explanation(explanation))
+    return 0
+
+
+def _print(value: object, options: argparse.Namespace, text: str) -> None:
+    if options.json:
+        from ropewalk.report.as_json import to_json  # noqa: PLC0415
+
+        text = to_json(value)
+    sys.stdout.write(text)
