@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ropewalk.wheels.archive import parents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from packaging.utils import NormalizedName
 
-    from ropewalk.bundling.ownership import Owned
+    from ropewalk.bundling.ownership import Owned, Ownership
     from ropewalk.finding import Collector
 
 
@@ -24,13 +24,13 @@ class _Module(NamedTuple):
     kind: str
 
 
-def check_import_names(files: Iterable[Owned], found: Collector) -> None:
+def check_import_names(ownership: Ownership, found: Collector) -> None:
     """Judge import packages and modules that come from several components.
 
     Namespace packages (no `__init__` anywhere, or the same in all components) may be shared. A package with an
     `__init__` in some components only is a warning; two different modules of one name are an error.
     """
-    modules = [module for file in files for module in _modules_of(file)]
+    modules = [module for file in ownership.files for module in _modules_of(file, ownership.shared)]
     by_name: dict[str, list[_Module]] = defaultdict(list)
     for module in modules:
         by_name[_import_name(module.path)].append(module)
@@ -38,14 +38,15 @@ def check_import_names(files: Iterable[Owned], found: Collector) -> None:
     _check_split(modules, found)
 
 
-def _modules_of(file: Owned) -> Iterator[_Module]:
+def _modules_of(file: Owned, shared: Mapping[str, Sequence[NormalizedName]]) -> Iterator[_Module]:
     place, _, path = file.installed.partition(":")
     base = path.rpartition("/")[2]
     stem, _, suffix = base.partition(".")
     if place != "site" or not stem.isidentifier() or suffix.rpartition(".")[2] not in ("py", "so", "pyd"):
         return
     if all(part.isidentifier() for part in path.split("/")[:-1]):
-        yield _Module(file.owner, path, "package" if stem == "__init__" else "module")
+        for owner in shared.get(file.path, (file.owner,)):
+            yield _Module(owner, path, "package" if stem == "__init__" else "module")
 
 
 def _import_name(path: str) -> str:

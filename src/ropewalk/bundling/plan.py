@@ -107,14 +107,14 @@ def _merge(by_name: Mapping[NormalizedName, Component], recipe: Recipe, stem: st
     tags = _tags(wheels, recipe, found)
     check_tags(requires_python, tags, found)
     ownership = own(wheels, stem, found)
-    check_import_names(ownership.files, found)
+    check_import_names(ownership, found)
     entry_points = merge_entry_points(wheels, ownership.files, found)
     licenses = f"{stem}.dist-info/licenses/"
     license_files = [file.path.removeprefix(licenses) for file in ownership.files if file.path.startswith(licenses)]
     head = by_name[recipe.name].wheel
     raw = describe(head, wheels, roles.extras, demands, requires_python, license_files, found)
-    tag = compressed(tags)
-    if tag is None:
+    tag = compressed(tags) if tags else None
+    if tags and tag is None:
         listed = ", ".join(map(str, sorted(tags, key=tag_key)))
         found.error("bundle/tags", f"no one file name stands for just the tags {listed}")
     if has_errors(found.findings) or tag is None:
@@ -147,7 +147,9 @@ def _refusal(recipe: Recipe, found: Collector) -> UsageError:
 
 def _by_name(components: Iterable[Component], recipe: Recipe, found: Collector) -> Mapping[NormalizedName, Component]:
     """Return the components by name, sorted: nothing later depends on the order they came in."""
-    in_order = sorted(components, key=lambda component: (component.name, component.sha256))
+    in_order = sorted(
+        components, key=lambda component: (component.name, component.wheel.version, component.wheel.path.name)
+    )
     by_name: dict[NormalizedName, Component] = {}
     for name, group in itertools.groupby(in_order, key=lambda component: component.name):
         first, *others = group
