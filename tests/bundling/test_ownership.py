@@ -134,9 +134,7 @@ def test_the_same_bytes_under_two_hashes_are_shared(make_wheel: MakeWheel) -> No
 
 def test_a_file_executable_in_one_component_only_is_refused(make_wheel: MakeWheel) -> None:
     wheels = pair(make_wheel, {"pkg/run": "#!\n"}, {"pkg/run": "#!\n"}, modes={"pkg/run": 0o100755})
-    assert refused(wheels) == {
-        ("bundle/path-collision", "pkg/run"): "is executable in one of `b` and `head` only"
-    }
+    assert refused(wheels) == {("bundle/path-collision", "pkg/run"): "is executable in one of `b` and `head` only"}
 
 
 def test_purelib_and_the_root_are_one_place(make_wheel: MakeWheel) -> None:

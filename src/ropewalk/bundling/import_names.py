@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,8 +67,9 @@ def _check_twins(by_name: Mapping[str, Sequence[_Module]], found: Collector) -> 
         owners = {module.owner for module in modules}
         inside = {owner for owner in folders.get(name, ()) if owner not in owners}
         alone = [module for module in modules if module.kind == "module"]
-        if len(owners) > 1 and len({module.path for module in modules}) > 1:
-            first, second = modules[0], next(module for module in modules if module.owner != modules[0].owner)
+        twins = _different(modules)
+        if twins:
+            first, second = twins
         elif alone and inside:
             first, second = alone[0], _Module(min(inside), f"{name}/", "package")
         else:
@@ -79,6 +81,14 @@ def _check_twins(by_name: Mapping[str, Sequence[_Module]], found: Collector) -> 
             member=first.path,
             hint="rename the module in one of the components",
         )
+
+
+def _different(modules: Sequence[_Module]) -> tuple[_Module, _Module] | None:
+    """Return two of the modules that differ in both component and path."""
+    for first, second in itertools.combinations(modules, 2):
+        if first.owner != second.owner and first.path != second.path:
+            return first, second
+    return None
 
 
 def _check_split(modules: Sequence[_Module], found: Collector) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from ropewalk.bundling.ownership import component_folder, layout_of
 from ropewalk.bundling.provenance import PATH, Origin, Provenance, parse_provenance
 from ropewalk.errors import UsageError
@@ -85,6 +87,12 @@ def _part(wheel: Wheel, origin: Origin, found: Collector) -> Part | None:
     metadata = parse_metadata(texts["METADATA"], f"{kept}/METADATA", found)
     if metadata is None:
         return None
+    if (canonicalize_name(metadata.name), str(metadata.version)) != (origin.name, origin.version):
+        found.error(
+            "bundle/manifest",
+            f"the bundle manifest says {origin.name} {origin.version}, its METADATA {metadata.name} {metadata.version}",
+            member=f"{kept}/METADATA",
+        )
     stem = wheel.dist_info.removesuffix(".dist-info")
     layout = layout_of(origin.name, origin.dist_info, metadata.license_files, record, stem)
     paths = [*record, *sorted(unhashed_names(record_name))]

@@ -101,8 +101,10 @@ def parse_provenance(data: bytes, member: str, found: Collector) -> Provenance |
     files = [origin.wheel for origin in origins if origin]
     if len(set(names)) < len(names) or len({file.casefold() for file in files}) < len(files):
         found.error("bundle/manifest", "lists a component or a wheel twice", member=member)
-    shared = _shared(table.get("shared", {}), set(names), member, found)
     if len(found.findings) > before:
+        return None
+    shared = _shared(table.get("shared", {}), set(names), member, found)
+    if shared is None:
         return None
     return Provenance(
         tool=str(table.get("tool", "")), components=tuple(origin for origin in origins if origin), shared=shared
@@ -137,21 +139,22 @@ def _faults(row: dict[str, Any]) -> dict[str, str]:
     holds = {
         "name": (_is_text(name) and canonicalize_name(str(name)) == name, "a normalised name"),
         "version": (_is_text(row.get("version")), "a version"),
-        "role": (row.get("role") in set(Role), f"one of {', '.join(Role)}"),
+        "role": (row.get("role") in list(Role), f"one of {', '.join(Role)}"),
         "extras": (isinstance(extras, list) and all(map(_is_text, extras)), "a list of names"),
         "commit": (commit is None or (_is_text(commit) and bool(COMMIT.fullmatch(str(commit)))), "a full commit id"),
         "wheel": (_is_wheel_of(wheel, name), "the file name of a wheel of the component"),
         "sha256": (_is_text(row.get("sha256")) and bool(_SHA256.fullmatch(str(row["sha256"]))), "a SHA-256 in hex"),
-        "dist-info": (
-            _is_text(info) and not unsafe_path(str(info)) and "/" not in str(info),
-            "the name of a folder",
-        ),
+        "dist-info": (_is_dist_info(info), "the name of a dist-info folder"),
     }
     return {key: what for key, (good, what) in holds.items() if not good}
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
+
+
+def _is_dist_info(value: object) -> bool:
+    return isinstance(value, str) and value.endswith(".dist-info") and "/" not in value and not unsafe_path(value)
 
 
 def _is_wheel_of(file: object, name: object) -> bool:
@@ -165,11 +168,13 @@ def _is_wheel_of(file: object, name: object) -> bool:
 
 def _shared(
     table: object, names: set[NormalizedName], member: str, found: Collector
-) -> dict[str, tuple[NormalizedName, ...]]:
+) -> dict[str, tuple[NormalizedName, ...]] | None:
     if not isinstance(table, dict) or not all(
-        isinstance(owners, list) and len(owners) > 1 and all(owner in names for owner in owners)
+        isinstance(owners, list)
+        and len(owners) > 1
+        and all(isinstance(owner, str) and owner in names for owner in owners)
         for owners in table.values()
     ):
         found.error("bundle/manifest", "`shared` does not name components for each path", member=member)
-        return {}
+        return None
     return {path: tuple(owners) for path, owners in table.items()}
