@@ -289,7 +289,6 @@ def _local_header(member: _Placed, when: int) -> bytes:
     header = LOCAL.pack(
         LOCAL_SIGNATURE,
         ZIP64 if member.is_zip64 else PLAIN,
-        0,
         0 if member.raw_name.isascii() else UTF8,
         member.method,
         *_dos_time(when),
