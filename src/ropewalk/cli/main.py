@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
+    from ropewalk.errors import RopewalkError
+
 INTERRUPTED = 130
 OWN_FAULT = 70
 
@@ -64,14 +66,12 @@ def _run(options: argparse.Namespace) -> int:
     return code
 
 
-def _report(error: Exception, *, as_json: bool) -> None:
-    from ropewalk.errors import RopewalkError  # noqa: PLC0415
-    from ropewalk.report import as_json as json_report  # noqa: PLC0415
+def _report(error: RopewalkError, *, as_json: bool) -> None:
+    from ropewalk.report.as_json import error_to_json  # noqa: PLC0415
     from ropewalk.report.terminal import render_error  # noqa: PLC0415
 
-    assert isinstance(error, RopewalkError)  # noqa: S101
     if as_json:
-        sys.stdout.write(json_report.error_to_json(error))
+        sys.stdout.write(error_to_json(error))
     sys.stderr.write(render_error(error))
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from ropewalk.bundling.explain import Explanation
+
 FOUND_SOMETHING = 1
 
 
@@ -56,11 +58,25 @@ def run_check(options: argparse.Namespace) -> int:
 def run_explain(options: argparse.Namespace) -> int:
     """Explain a file of a bundle."""
     from ropewalk.bundling.explain import explain  # noqa: PLC0415
-    from ropewalk.report.terminal import render_explanation  # noqa: PLC0415
 
     explanation = explain(options.wheel, options.path)
-    _print(explanation, options, render_explanation(explanation))
+    _print(explanation, options, _explained(explanation))
     return 0
+
+
+def _explained(explanation: Explanation) -> str:
+    from ropewalk.report.terminal import visible  # noqa: PLC0415
+
+    lines = [f"{explanation.path} ({explanation.size} bytes)"]
+    for source in explanation.sources:
+        role = f"{source.role} of {', '.join(source.extras)}" if source.extras else source.role
+        lines.append(f"  from {source.name} {source.version} ({role})")
+        lines.append(f"    commit {source.commit or 'not recorded'}")
+        lines.append(f"    file   {source.path}")
+        lines.append(f"    wheel  {source.wheel} (sha256 {source.sha256})")
+    if not explanation.sources:
+        lines.append("  written when the bundle was laid, from all of its components")
+    return visible("\n".join(lines) + "\n")
 
 
 def _print(value: object, options: argparse.Namespace, text: str) -> None:
