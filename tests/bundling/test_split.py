@@ -39,7 +39,7 @@ CONTENT = st.binary(max_size=64)
 
 @st.composite
 def components(draw: st.DrawFn) -> list[dict[str, object]]:
-    """Component wheels that fit together: every path starts with a folder of the component's own, but for the shared."""
+    """Component wheels that fit together: paths start with a folder of the component's own, but for the shared."""
     names = draw(st.lists(st.sampled_from(["core", "My.Aws", "gcp_x", "z"]), unique=True, max_size=4))
     shared = draw(st.dictionaries(SEGMENT.map(lambda name: f"shared/{name}.txt"), CONTENT, max_size=2))
     drawn = []
