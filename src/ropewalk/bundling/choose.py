@@ -61,7 +61,7 @@ def choose(wheels: Sequence[Path], manifest: Path | None, wishes: Wishes) -> Cho
     if manifest is None:
         choice = Choice(
             wheels=tuple(wheels),
-            recipe=Recipe(name=_named(wishes.name or "", "--name", found)),
+            recipe=Recipe(name=canonicalize_name(wishes.name or "")),  # checked below, with the other wishes
             output=wishes.output or Path("dist"),
         )
     else:

@@ -12,6 +12,7 @@ from ropewalk.bundling import provenance, sbom
 from ropewalk.bundling.core_metadata import describe, render_identity, render_wheel_file
 from ropewalk.bundling.import_names import check_import_names
 from ropewalk.bundling.ownership import own
+from ropewalk.bundling.platform import check_platform
 from ropewalk.bundling.provenance import Origin, Provenance, render_provenance
 from ropewalk.bundling.python_range import check_tags, intersect_pythons
 from ropewalk.bundling.requirements import merge_demands
@@ -105,6 +106,8 @@ def _merge(by_name: Mapping[NormalizedName, Component], recipe: Recipe, stem: st
     demands = merge_demands(roles.demands, found)
     requires_python = intersect_pythons({wheel.name: wheel.metadata.requires_python for wheel in wheels}, found)
     tags = _tags(wheels, recipe, found)
+    if recipe.platform is not None:
+        check_platform(wheels, recipe.platform, found)
     check_tags(requires_python, tags, found)
     ownership = own(wheels, stem, found)
     check_import_names(ownership, found)
@@ -136,6 +139,12 @@ def _fresh(wheels: Sequence[Wheel], recipe: Recipe, merged: _Merged, made_of: Pr
     fresh = [Fresh(name=f"{stem}.dist-info/{path}", content=text) for path, text in texts.items()]
     if recipe.identity:
         fresh += _identities(wheels, recipe, f"{stem}.data/{'purelib' if is_purelib else 'platlib'}")
+    taken = {file.path for file in merged.ownership.files}
+    if clashing := [member.name for member in fresh if member.name in taken]:
+        raise UsageError(
+            f"a component brings {', '.join(f'`{name}`' for name in clashing)}, which the bundle writes itself",
+            hint="leave `identity` out, or drop the file from the component",
+        )
     return fresh
 
 
