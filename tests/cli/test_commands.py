@@ -112,14 +112,18 @@ def test_conflicts_come_at_once_and_as_json_too(make_wheel: MakeWheel, tmp_path:
     [
         (
             ["bundle"],
-            "error: there is no `ropewalk.toml` here, and no wheels are named\n"
-            "hint: run it where the manifest is, name one with `--manifest`, or name wheels: "
-            "`ropewalk bundle --name NAME --output DIR WHEEL…`\n",
+            (
+                "error: there is no `ropewalk.toml` here, and no wheels are named\n"
+                "hint: run it where the manifest is, name one with `--manifest`, or name wheels: "
+                "`ropewalk bundle --name NAME --output DIR WHEEL…`\n"
+            ),
         ),
         (
             ["bundle", "a.whl"],
-            "error: which of the components leads the bundle?\n"
-            "hint: name it with `--name`, or write a `ropewalk.toml` with a table [bundle]\n",
+            (
+                "error: which of the components leads the bundle?\n"
+                "hint: name it with `--name`, or write a `ropewalk.toml` with a table [bundle]\n"
+            ),
         ),
         (
             ["bundle", "--name", "a"],
@@ -127,15 +131,17 @@ def test_conflicts_come_at_once_and_as_json_too(make_wheel: MakeWheel, tmp_path:
         ),
         (
             ["bundle", "--name", "a b", "--external", "-", "--commit", "c=1", "--platform", "linux", "a.whl"],
-            "error: the bundle cannot be laid as asked; nothing was written\n"
-            "ropewalk bundle:\n"
-            "  error: --commit c: `1` is not the full id of a commit [bundle/commit]\n"
-            "    hint: write all 40 or 64 hexadecimal digits, as `git rev-parse HEAD` prints them\n"
-            "  error: --name: `a b` is no project name [bundle/name]\n"
-            "  error: --external: `-` is no project name [bundle/name]\n"
-            "    hint: a name has letters, digits, `-`, `_` and `.` only, and starts and ends with a letter or digit\n"
-            "  error: --platform: `linux` is no platform tag [bundle/platform]\n"
-            "    hint: write it as in `manylinux_2_28_x86_64`\n",
+            (
+                "error: the bundle cannot be laid as asked; nothing was written\n"
+                "ropewalk bundle:\n"
+                "  error: --commit c: `1` is not the full id of a commit [bundle/commit]\n"
+                "    hint: write all 40 or 64 hexadecimal digits, as `git rev-parse HEAD` prints them\n"
+                "  error: --name: `a b` is no project name [bundle/name]\n"
+                "  error: --external: `-` is no project name [bundle/name]\n"
+                "    hint: a name has letters, digits, `-`, `_` and `.` only, and starts and ends with a letter or digit\n"
+                "  error: --platform: `linux` is no platform tag [bundle/platform]\n"
+                "    hint: write it as in `manylinux_2_28_x86_64`\n"
+            ),
         ),
         (
             ["bundle", "--name", "a", "missing.whl"],
@@ -172,8 +178,10 @@ def test_split_and_explain(wheels: list[Path], tmp_path: Path) -> None:
     assert ropewalk("explain", bundle, "aws/__init_.py", cwd=tmp_path) == (
         2,
         "",
-        "error: `head-2.0-py3-none-any.whl` has no member `aws/__init_.py`\nhint: did you mean `aws/__init__.py`"
-        " or `head/__init__.py` or `core/__init__.py`?\n",
+        (
+            "error: `head-2.0-py3-none-any.whl` has no member `aws/__init_.py`\nhint: did you mean `aws/__init__.py`"
+            " or `head/__init__.py` or `core/__init__.py`?\n"
+        ),
     )
 
 
@@ -201,7 +209,13 @@ def test_names_in_wheels_do_not_reach_the_terminal_raw(make_wheel: MakeWheel, tm
 def test_a_reader_that_goes_away_is_no_fault(wheels: list[Path], tmp_path: Path) -> None:
     listed = " ".join(map(str, wheels))
     command = f"{sys.executable} -m ropewalk check {listed} | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(  # bash has PIPESTATUS
+        ["bash", "-c", command],  # noqa: S607
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout in ("0\n", "141\n")
     assert done.stderr == ""
 
