@@ -138,7 +138,8 @@ def test_conflicts_come_at_once_and_as_json_too(make_wheel: MakeWheel, tmp_path:
                 "    hint: write all 40 or 64 hexadecimal digits, as `git rev-parse HEAD` prints them\n"
                 "  error: --name: `a b` is no project name [bundle/name]\n"
                 "  error: --external: `-` is no project name [bundle/name]\n"
-                "    hint: a name has letters, digits, `-`, `_` and `.` only, and starts and ends with a letter or digit\n"
+                "    hint: a name has letters, digits, `-`, `_` and `.` only, and starts and ends with a letter or"
+                " digit\n"
                 "  error: --platform: `linux` is no platform tag [bundle/platform]\n"
                 "    hint: write it as in `manylinux_2_28_x86_64`\n"
             ),
