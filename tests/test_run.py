@@ -44,8 +44,9 @@ def test_a_linter_setting_is_no_other_environment(run: ModuleType) -> None:
 def test_what_a_killed_run_left_is_made_again(run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Path] = []
 
-    def make(environment: Path, *, quiet: bool) -> None:
+    def make(environment: Path, *, quiet: bool, fits: bool) -> None:
         assert quiet
+        assert fits
         environment.mkdir(exist_ok=True)
         made.append(environment)
         if len(made) == 1:
@@ -58,6 +59,23 @@ def test_what_a_killed_run_left_is_made_again(run: ModuleType, tmp_path: Path, m
     again = run.ready_environment(quiet=True)
     assert run.ready_environment(quiet=True) == again
     assert made == [again, again]
+
+
+def test_an_environment_that_does_not_fit_is_only_for_the_lock(
+    run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[bool] = []
+
+    def make(environment: Path, *, quiet: bool, fits: bool) -> None:
+        assert quiet
+        environment.mkdir(exist_ok=True)
+        made.append(fits)
+
+    monkeypatch.setattr(run, "ENVIRONMENTS", tmp_path / "environments")
+    monkeypatch.setattr(run, "make_environment", make)
+    run.ready_environment(quiet=True, fits=False)
+    run.ready_environment(quiet=True)
+    assert made == [False, True]
 
 
 def test_options_after_the_command_go_on_unread(run: ModuleType) -> None:
