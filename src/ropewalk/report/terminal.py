@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from ropewalk.finding import Finding, Level
+from ropewalk.finding import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ropewalk.checks.run import Report
     from ropewalk.errors import RopewalkError
+    from ropewalk.finding import Finding
 
 _ORDER = {Level.ERROR: 0, Level.WARNING: 1, Level.NOTE: 2}
 
@@ -60,3 +63,12 @@ def render_error(error: RopewalkError) -> str:
     text = visible(f"error: {error.message}\n")
     text += render_findings(error.findings)
     return text + (visible(f"hint: {error.hint}\n") if error.hint else "")
+
+
+def render_report(report: Report) -> str:
+    """Return what the checks found in a wheel, its verdict last."""
+    counts = Counter(finding.level for finding in report.findings)
+    listed = [f"{counts[level]} {level.value}{'s' * (counts[level] != 1)}" for level in _ORDER if counts[level]]
+    verdict = "passed" if report.passed else "failed"
+    ending = f"{report.file}: {verdict} {', '.join(report.checks)}" + (f" ({', '.join(listed)})" if listed else "")
+    return render_findings(report.findings) + visible(f"{ending}\n")
