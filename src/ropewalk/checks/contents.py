@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from ropewalk.checks.check import and_more
-from ropewalk.checks.leaks import LeakScanner, home_pattern
+from ropewalk.checks.leaks import LeakScanner, Whose, whose
 from ropewalk.wheels.names import folded
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
     from ropewalk.checks.check import Subject
@@ -34,6 +33,11 @@ WORKING_COPY_FILES = (
     ".ds_store", "thumbs.db", "desktop.ini", "._*", "*~", "*.bak", "*.orig", "*.rej", "*.swo", "*.swp", "#*#",
 )  # fmt: skip
 
+PROSE = (".html", ".ipynb", ".js", ".md", ".py", ".pyi", ".pyx", ".rst", ".txt", "/metadata", "/readme")
+"""How the names end of files that people write; what they write of paths is mostly an example."""
+
+REMAP = "compile with `-ffile-prefix-map` (C, C++), `--remap-path-prefix` (Rust) or `/pdbaltpath` (MSVC)"
+
 STRAY_FOLDERS = frozenset({
     "benchmark", "benchmarks", "build", "dist", "doc", "docs", "example", "examples", "scripts", "src", "test", "tests",
     "tools",
@@ -46,11 +50,11 @@ IMPORTED = (".py", ".pyi", ".pth", ".so", ".pyd", ".dll", ".dylib")
 class _Scanner:
     """Sees whether a file is a pointer of Git LFS, and counts the paths of the build machine in it."""
 
-    def __init__(self, member: Member, home: re.Pattern[bytes] | None) -> None:
+    def __init__(self, member: Member, builder: Whose) -> None:
         self.name = member.name
         self.is_small = member.size < LARGEST_POINTER
         self.head = b""
-        self.leaking = LeakScanner(home)
+        self.leaking = LeakScanner(builder, is_prose=_is_prose(member.name))
 
     def feed(self, piece: bytes) -> None:
         """Look at a piece."""
@@ -73,12 +77,12 @@ class Contents:
     """What must not, or should not, be in a wheel."""
 
     subject: Subject
-    home: re.Pattern[bytes] | None
+    builder: Whose
     scanners: list[_Scanner] = field(default_factory=list)
 
     def scanner(self, member: Member) -> _Scanner:
         """Return what looks at a member."""
-        self.scanners.append(_Scanner(member, self.home))
+        self.scanners.append(_Scanner(member, self.builder))
         return self.scanners[-1]
 
     def judge(self, found: Collector) -> None:
@@ -115,12 +119,15 @@ class Contents:
                 number = f"{leaks.number} paths" if leaks.number > 1 else "a path"
                 found.warning(
                     "contents/build-path",
-                    f"holds {number} of the machine that it was built on: {and_more(leaks.first, leaks.number)}",
+                    f"holds {number} of a build machine: {and_more(leaks.first, leaks.number)}",
                     member=one.name,
-                    hint="compile with `-ffile-prefix-map` (C, C++) or `--remap-path-prefix` (Rust)"
-                    if leaks.in_binary
-                    else "write relative paths into it",
+                    hint=REMAP if leaks.in_binary else "write relative paths into it",
                 )
+
+
+def _is_prose(name: str) -> bool:
+    """Whether a file is written by people rather than by a build."""
+    return name.lower().endswith(PROSE)
 
 
 def _having(names: Iterable[str], folders: frozenset[str], files: tuple[str, ...]) -> Iterator[str]:
@@ -173,4 +180,4 @@ def _warn_once(rule: str, message: str, hint: str, names: list[str], found: Coll
 
 def start(subject: Subject) -> Contents:
     """Return the check of the contents of an archive."""
-    return Contents(subject, home_pattern(subject.home))
+    return Contents(subject, whose(subject.home))

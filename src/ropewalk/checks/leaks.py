@@ -1,8 +1,9 @@
-"""Paths of the machine that a file was built on, found in text and binaries while they stream by.
+"""Paths of build machines, found in text and binaries while they stream by.
 
-A path below someone's home or a build service's working folder is one wherever it stands. Below folders that programs
-use as well (`/tmp`, `/build`) only what a build leaves there counts: source files named in a binary, and folders with
-random names. What documentation writes for "your home" does not.
+A path below someone's home or a build service's working folder is one. Not every home is: documentation invents users.
+In source code and prose only a build service's account, the current user and folders that builds work in count. Below
+folders that programs use as well (`/tmp`, `/build`) only what a build leaves there does: source files named in a
+binary, and folders with random names.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ LONGEST_HOME = 128
 MOST_COUNTED = 100_000
 
 PLACEHOLDERS = frozenset(
-    b"alice bob dir example foo home jane jdoe joe john johndoe me my myname myself myuser myusername name someone "
-    b"someuser test testuser the tom u user user1 userid username xxx you your your-name your-user your-username "
-    b"your_name your_user your_username yourname youruser yourusername public default all shared".split()
+    b"alice all bob default dir example foo home jane jdoe joe john johndoe me my myname myself myuser myusername name "
+    b"notebook public shared someone someuser test testuser the tom u user user1 userid username xxx you your "
+    b"your-name your-user your-username your_name your_user your_username yourname youruser yourusername".split()
 )
 """What documentation and tests write where a user's name belongs, in lower case."""
 
@@ -43,6 +44,16 @@ _WINDOWS = re.compile(
     rb"|a(?:\\{1,2}|/)(?P<repo>(?:" + _CHAR + rb"){1,64})(?:\\{1,2}|/)(?P=repo)(?:\\{1,2}|/)"
     rb")(?:" + _CHAR + rb"|[\\/]){1,%d}" % LONGEST_PATH
 )
+_BUILDERS = frozenset(
+    b"appveyor azureuser buildbot builder buildkite buildozer circleci conda gitlab-runner jenkins mambauser runner "
+    b"runneradmin semaphore travis vsts vsts_azpcontainer".split()
+)
+"""Accounts under which build services run, in lower case."""
+_WORK = re.compile(
+    rb"[\\/](?:\.cargo|\.conda|\.?pyenv|\.rustup|\.?venvs?|\.?virtualenvs|(?:ana|mini)conda3?|_work"
+    rb"|dist-packages|envs|miniforge3?|site-packages|workspace)[\\/]"
+)
+"""Folders that builds work in."""
 _SOURCE = re.compile(rb"\.(?:c|cc|cpp|cu|cxx|f|f90|go|h|hpp|hxx|inc|m|mm|o|py|pyx|rs|s|swift|zig)$", re.IGNORECASE)
 _ROOTS_WORK = re.compile(
     rb"/root/(?:\.cargo|\.conda|\.local|\.pyenv|\.rustup|(?:ana|mini)conda3?|build|code|projects?|repos?|src|work"
@@ -51,20 +62,22 @@ _ROOTS_WORK = re.compile(
 _PATH_BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~)}]>*%$/\\")
 
 
-def home_pattern(home: str) -> re.Pattern[bytes] | None:
-    """Return what finds paths below a home folder that no general rule knows, None where one does.
+class Whose(NamedTuple):
+    """Whose machine a check runs on: the user's name in lower case, or what finds a home that tells no name."""
 
-    One that is no more than a word (`/root`, `/app`) is too common to tell anything.
-    """
-    segments = [segment for segment in home.split("/") if segment]
-    if (
-        not home.startswith("/")
-        or len(segments) < 2
-        or segments[0] in ("Users", "home", "tmp")
-        or len(home) > LONGEST_HOME
-    ):
-        return None
-    return re.compile(re.escape(home.rstrip("/").encode(errors="surrogateescape")) + rb"/" + _REST)
+    user: bytes = b""
+    home: re.Pattern[bytes] | None = None
+
+
+def whose(home: str) -> Whose:
+    """Return what tells the paths below a home folder; nothing does for one that is no more than a word (`/root`)."""
+    segments = [segment for segment in home.replace("\\", "/").split("/") if segment]
+    if len(segments) < 2 or segments[0] == "tmp" or len(home) > LONGEST_HOME:
+        return Whose()
+    if segments[-2] in ("home", "Users"):
+        return Whose(user=segments[-1].lower().encode(errors="surrogateescape"))
+    root = "/".join(("", *segments)).encode(errors="surrogateescape")
+    return Whose(home=re.compile(re.escape(root) + rb"/" + _REST)) if home.startswith("/") else Whose()
 
 
 class Leaks(NamedTuple):
@@ -100,9 +113,10 @@ class _Tally:
 class LeakScanner:
     """Counts the paths of a build machine in one file; memory does not grow with the file."""
 
-    def __init__(self, home: re.Pattern[bytes] | None = None) -> None:
-        self._home = home
-        self._resume = dict.fromkeys([_POSIX, _WINDOWS, *([home] if home else [])], 0)
+    def __init__(self, whose: Whose | None = None, *, is_prose: bool = False) -> None:
+        self._whose = whose or Whose()
+        self._is_prose = is_prose
+        self._resume = dict.fromkeys(filter(None, (_POSIX, _WINDOWS, self._whose.home)), 0)
         self._tail = b""
         self._at = 0
         self._is_binary = False
@@ -152,24 +166,27 @@ class LeakScanner:
         start = match.start()
         if match.re is _WINDOWS:
             has_drive = data[start - 1 : start].isalpha() and not data[max(0, start - 2) : start - 1].isalnum()
-            return self._sure if start and has_drive and _is_user(match) else None
+            return self._sure if start and has_drive and self._is_builder(match) else None
         if start and data[start - 1] in _PATH_BEFORE and data[max(0, start - 7) : start] != b"file://":
             return None
-        if match.re is self._home:
+        if match.re is self._whose.home:
             return self._sure
         if match["shared"]:
             if _ROOTS_WORK.match(match[0]):
                 return self._sure
             return self._if_binary if _of_build(match) else None
-        return self._sure if _is_user(match) else None
+        return self._sure if self._is_builder(match) else None
+
+    def _is_builder(self, match: re.Match[bytes]) -> bool:
+        """Whether a home folder is of someone who builds; true for a path below no home."""
+        user = match["user"]
+        if user is None or user.lower() in _BUILDERS or user.lower() == self._whose.user:
+            return True
+        if user.lower() in PLACEHOLDERS or not user.strip(b".0123456789"):
+            return False
+        return not self._is_prose or bool(_WORK.search(match[0]))
 
 
 def _of_build(match: re.Match[bytes]) -> bool:
     """Whether a path that counts in binaries only is one that a compiler writes, or of the superuser."""
     return match["shared"] == b"root/" or bool(_SOURCE.search(match[0]))
-
-
-def _is_user(match: re.Match[bytes]) -> bool:
-    """Whether a home folder is a real user's; true for a path below no home."""
-    user = match["user"]
-    return user is None or not (user.lower() in PLACEHOLDERS or user.isdigit())

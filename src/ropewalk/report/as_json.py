@@ -1,4 +1,4 @@
-"""Values as JSON: keys sorted, the same text every time."""
+"""Values as JSON: keys sorted, the same text every time, in ASCII so that any stream takes it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,19 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def to_json(value: object) -> str:
-    """Return a frozen value as JSON text that ends with a line end."""
-    return json.dumps(_plain(value), indent=2, sort_keys=True) + "\n"
+    """Return a frozen value as JSON text that ends with a line end.
+
+    Dataclasses become objects, enumerations their values, paths their text with `/`, sets sorted lists.
+
+    Raises:
+        TypeError: a value of another kind is in it.
+        ValueError: a number is not finite.
+    """
+    return json.dumps(_plain(value), indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
 def error_to_json(error: RopewalkError) -> str:
-    """Return a failure as JSON: its kind, message, hint, exit code and findings."""
+    """Return a failure as JSON: its kind (the class), message, hint, exit code and findings."""
     return to_json(
         {
             "error": {
@@ -36,15 +44,26 @@ def error_to_json(error: RopewalkError) -> str:
 
 
 def _plain(value: object) -> Json:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, AbstractSet):
-        return sorted(str(item) for item in value)
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
     if isinstance(value, PurePath):
         # A name that is not UTF-8 has no JSON; it is shown with its bytes written out.
-        return str(value).encode(errors="surrogateescape").decode(errors="backslashreplace")
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+        return value.as_posix().encode(errors="surrogateescape").decode(errors="backslashreplace")
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, AbstractSet):
+        return sorted((_plain(item) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _key(key: object) -> str:
+    plain = _plain(key)
+    if not isinstance(plain, str):
+        raise TypeError(f"a key has to be text, not {type(key).__name__}")
+    return plain

@@ -11,7 +11,7 @@ import itertools
 import re
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -257,7 +257,7 @@ def _symbols(image: _Image) -> Iterator[tuple[int, int, bool]]:
     order = "<" if image.little_endian else ">"
     layout = struct.Struct(order + ("IBBHQQ" if image.bits == 64 else "IIIBBH"))
     info_at, section_at = (1, 3) if image.bits == 64 else (3, 5)
-    count = _symbol_count(image, layout.size)
+    count = _symbol_count(image)
     rows = layout.iter_unpack(image.at(start, count * layout.size))
     indexes = (
         struct.unpack(f"{order}{count}H", image.at(versions_at, 2 * count))
@@ -269,9 +269,15 @@ def _symbols(image: _Image) -> Iterator[tuple[int, int, bool]]:
             yield row[0], index, row[info_at] >> 4 == WEAK
 
 
-def _symbol_count(image: _Image, size: int) -> int:
-    """Return how many dynamic symbols there are: nothing states it, but another table begins where they end."""
-    start = image.entry("DT_SYMTAB") or 0
-    tables = ("DT_STRTAB", "DT_HASH", "DT_GNU_HASH", "DT_VERSYM", "DT_VERNEED", "DT_VERDEF", "DT_RELA", "DT_REL")
-    ends = [value for tag, value in image.dynamic if tag in tables and value > start]
-    return min((min(ends, default=start) - start) // size, MOST_SYMBOLS)
+def _symbol_count(image: _Image) -> int:
+    """Return how many dynamic symbols there are, or how many at the start of their table are taken from elsewhere.
+
+    Nothing but the hash tables tells. The older kind counts all symbols; the GNU kind says where those begin that
+    the file itself has.
+    """
+    order: Literal["little", "big"] = "little" if image.little_endian else "big"
+    for tag in ("DT_HASH", "DT_GNU_HASH"):
+        at = image.table(tag)
+        if at is not None:
+            return min(int.from_bytes(image.at(at + 4, 4), order), MOST_SYMBOLS)
+    return 0
