@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from ropewalk.checks.check import and_more
 from ropewalk.checks.leaks import LeakScanner, Whose, whose
 from ropewalk.wheels.names import folded
 
@@ -116,10 +115,10 @@ class Contents:
                 )
             leaks = one.leaking.leaks
             if leaks.number:
-                number = f"{leaks.number} paths" if leaks.number > 1 else "a path"
+                number, first = (f"{leaks.number} paths", ", the first") if leaks.number > 1 else ("a path", "")
                 found.warning(
                     "contents/build-path",
-                    f"holds {number} of a build machine: {and_more(leaks.first, leaks.number)}",
+                    f"holds {number} of a build machine{first}: `{leaks.first}`",
                     member=one.name,
                     hint=REMAP if leaks.in_binary else "write relative paths into it",
                 )
