@@ -1,0 +1,172 @@
+"""Patches as bytes: taken from commits, written to files, applied to trees.
+
+Everything happens on trees and indexes, never in a work tree, so that no line ending, file mode or attribute is
+changed on the way; and every option of git that shapes a diff is given, so that no configuration shapes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.errors import IntegrityError, UsageError
+from ropewalk.tools.process import ProcessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ropewalk.tools.git import Git
+
+DIFF = (
+    *("-r", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"),
+    *("--diff-algorithm=myers", "--no-indent-heuristic", "--unified=3", "--inter-hunk-context=0"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none", "--submodule=short", "--no-commit-id"),
+)
+MAGIC = b"ropewalk patch 1\n"
+COMMITTER = b"ropewalk <ropewalk@localhost>"
+NOBODY = b"ropewalk <ropewalk@localhost>"
+
+_FAILED = re.compile(r"^error: (?:patch failed: )?(.+?)(?::\d+|: .*)$", re.MULTILINE)
+_IDENTITY = re.compile(rb"[^<>\n]*<[^<>\n]*> \d+ [+-]\d{4}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One commit of a patch: its author line (name, address, time and zone), its message, and the diff."""
+
+    author: bytes
+    message: bytes
+    diff: bytes
+
+    def render(self) -> bytes:
+        """Return the patch file; `git apply` reads it as it is."""
+        return MAGIC + b"author %b\nmessage %d\n%b\n" % (self.author, len(self.message), self.message) + self.diff
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the patch file, in hex."""
+        return hashlib.sha256(self.render()).hexdigest()
+
+
+def parse_change(data: bytes) -> Change:
+    """Return the change that a patch file holds.
+
+    Raises:
+        IntegrityError: it is no patch file.
+    """
+    match = re.match(re.escape(MAGIC) + rb"author ([^\n]*)\nmessage (\d{1,9})\n", data)
+    if match is None or not _IDENTITY.fullmatch(match[1]):
+        raise IntegrityError("a patch of the lock is no patch file", hint="restore the lock from version control")
+    end = match.end() + int(match[2])
+    if data[end : end + 1] != b"\n":
+        raise IntegrityError("a patch of the lock is cut off", hint="restore the lock from version control")
+    return Change(author=match[1], message=data[match.end() : end], diff=data[end + 1 :])
+
+
+def change_of(git: Git, commit: str, parent_tree: str) -> Change:
+    """Return a commit as a change of `parent_tree`; the blobs of what it touches must be there."""
+    headers, message = commit_parts(git, commit)
+    tree = headers[b"tree"][0].decode()
+    return Change(author=headers[b"author"][0], message=message, diff=diff(git, parent_tree, tree))
+
+
+def diff(git: Git, old: str, new: str) -> bytes:
+    """Return the canonical diff between two trees."""
+    return git.run("diff-tree", "-p", *DIFF, old, new, settings=("core.quotePath=true", "core.compression=9")).stdout
+
+
+def commit_parts(git: Git, commit: str) -> tuple[dict[bytes, list[bytes]], bytes]:
+    """Return the headers of a commit object, by name, and its message."""
+    raw = git.run("cat-file", "commit", commit).stdout
+    head, _, message = raw.partition(b"\n\n")
+    headers: dict[bytes, list[bytes]] = {}
+    for line in head.replace(b"\n ", b" ").split(b"\n"):
+        name, _, value = line.partition(b" ")
+        headers.setdefault(name, []).append(value)
+    return headers, message
+
+
+def patch_id(git: Git, data: bytes) -> str:
+    """Return what `git patch-id --stable` says of a diff: the same for the same change on other lines."""
+    words = git.run("patch-id", "--stable", stdin=data).stdout.split()
+    return words[0].decode() if words else ""
+
+
+@contextlib.contextmanager
+def scratch_index(git: Git, tree: str) -> Iterator[Mapping[str, str]]:
+    """Yield the environment of an index of its own that holds a tree."""
+    with tempfile.TemporaryDirectory(prefix="ropewalk-index-") as folder:
+        environ = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        git.run("read-tree", tree, environ=environ)
+        yield environ
+
+
+def apply(git: Git, tree: str, changes: Iterable[Change]) -> list[str]:
+    """Apply changes one after another and return the tree after each.
+
+    Where the lines around a change have moved or changed, git merges it with three sides; where that conflicts, the
+    change does not apply.
+
+    Raises:
+        DoesNotApply: one does not.
+    """
+    trees = []
+    with scratch_index(git, tree) as environ:
+        for number, change in enumerate(changes):
+            if change.diff:
+                _apply_one(git, change, environ, number)
+            trees.append(git.text("write-tree", "--missing-ok", environ=environ))
+    return trees
+
+
+class DoesNotApply(UsageError):  # noqa: N818 - says what it is
+    """A change does not fit the tree; `number` is its place in the series, `paths` are the files that it fails on."""
+
+    def __init__(self, number: int, change: Change, said: str) -> None:
+        self.number = number
+        self.change = change
+        self.paths = tuple(dict.fromkeys(_FAILED.findall(said)))
+        subject = change.message.partition(b"\n")[0].decode(errors="replace")
+        lines = "; ".join(line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: "))
+        super().__init__(f"the change `{subject}` does not apply: {lines or said.strip()}")
+
+
+def _apply_one(git: Git, change: Change, environ: Mapping[str, str], number: int) -> None:
+    options = ("--cached", "--whitespace=nowarn", "--allow-empty", "-")
+    try:
+        git.run("apply", *options, stdin=change.diff, environ=environ)
+    except ProcessError as error:
+        said = error.stderr.decode(errors="replace")
+    else:
+        return
+    try:
+        git.run("apply", "--3way", *options, stdin=change.diff, environ=environ)
+    except ProcessError as error:
+        raise DoesNotApply(number, change, said) from error
+
+
+def is_there(git: Git, tree: str, change: Change) -> bool:
+    """Whether a tree has a change already: taking it back would work."""
+    with scratch_index(git, tree) as environ:
+        options = ("--cached", "--check", "--reverse", "--whitespace=nowarn", "--allow-empty", "-")
+        return git.run("apply", *options, stdin=change.diff, environ=environ, codes=(0, 1, 128)).code == 0
+
+
+def commit_series(git: Git, parent: str, when: bytes, steps: Iterable[tuple[Change, str]]) -> str:
+    """Write commits of changes and their trees on top of `parent`, and return the last one's id.
+
+    The committer is always the same and `when` (seconds and zone) the time of them all, so that the ids are the same
+    on every machine.
+    """
+    for change, tree in steps:
+        raw = b"tree %b\nparent %b\nauthor %b\ncommitter %b %b\n\n%b" % (
+            *(tree.encode(), parent.encode(), change.author, COMMITTER, when),
+            change.message,
+        )
+        parent = git.text("hash-object", "-t", "commit", "-w", "--stdin", stdin=raw)
+    return parent

@@ -1,0 +1,165 @@
+"""Objects of remote repositories, kept on this machine: only those that were needed, each fetched once.
+
+A kept repository holds commits without trees, trees without blobs: what git calls a partial clone. Unlike one, it never
+fetches by itself; git would do so one object at a time. What is missing is asked for in one request, in a repository
+made for it, and the packs that came are moved over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.errors import ToolError
+from ropewalk.tools.git import Git, canonical_url, check_url, init_bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+COMMITS_ONLY = "tree:0"
+NO_BLOBS = "blob:none"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """The objects kept of one repository; `git` runs in it and reaches no network."""
+
+    git: Git
+    folder: Path
+
+    def missing(self, objects: Iterable[str]) -> list[str]:
+        """Return the objects that are not here."""
+        wanted = sorted(set(objects))
+        if not wanted:
+            return []
+        lines = self.git.lines("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in wanted).encode())
+        return [one for one, line in zip(wanted, lines, strict=True) if line.endswith(" missing")]
+
+    def fetch_history(self, url: str, commits: Iterable[str], *, tags: bool = False) -> None:
+        """Fetch commits and all that came before them, without their trees; with `tags` the tags on them, too."""
+        new = self.missing(commits)
+        if not new and not tags:
+            return
+        refs = [f"{commit}:refs/kept/{commit}" for commit in new]
+        options = ["+refs/tags/*:refs/tags/*"] if tags else []
+        with self._staging(url, COMMITS_ONLY, beside=True) as staging:
+            staging.run("fetch", *_QUIET, f"--filter={COMMITS_ONLY}", "origin", *refs, *options)
+            self._take(staging)
+            rows = staging.lines("for-each-ref", "--format=update %(refname) %(objectname)")
+            self.git.run("update-ref", "--stdin", stdin="".join(f"{row}\n" for row in rows).encode())
+
+    def fetch_trees(self, url: str, commits: Iterable[str]) -> None:
+        """Fetch commits with all of their trees, without blobs and without what came before."""
+        new = self._without_trees(commits)
+        if new:
+            with self._staging(url, NO_BLOBS) as staging:
+                staging.run("fetch", *_QUIET, f"--filter={NO_BLOBS}", "--depth=1", "origin", *new)
+                self._take(staging)
+
+    def fetch_objects(self, url: str, objects: Iterable[str]) -> None:
+        """Fetch single objects, all in one request."""
+        new = self.missing(objects)
+        if new:
+            with self._staging(url, NO_BLOBS) as staging:
+                stdin = "".join(f"{one}\n" for one in new).encode()
+                staging.run("fetch", *_QUIET, f"--filter={NO_BLOBS}", "--stdin", "origin", stdin=stdin)
+                self._take(staging)
+
+    def trees(self, commits: Iterable[str]) -> dict[str, str]:
+        """Return the tree of each commit."""
+        stdin = "".join(f"{commit}\n" for commit in commits).encode()
+        if not stdin:
+            return {}
+        rows = self.git.lines("rev-list", "--no-walk", "--no-commit-header", "--format=%H %T", "--stdin", stdin=stdin)
+        return dict(row.split() for row in rows)
+
+    def _without_trees(self, commits: Iterable[str]) -> list[str]:
+        absent = self.missing(commits)
+        here = sorted(set(commits) - set(absent))
+        trees = self.trees(here)
+        lost = set(self.missing(trees.values()))
+        return sorted([*absent, *(commit for commit, tree in trees.items() if tree in lost)])
+
+    @contextlib.contextmanager
+    def _staging(self, url: str, kind: str, *, beside: bool = False) -> Iterator[Git]:
+        """Yield a repository to fetch into; with `beside` it knows what is kept already."""
+        check_url(url)
+        folder = Path(tempfile.mkdtemp(prefix="fetch-", dir=self.folder))
+        try:
+            staging = init_bare(folder, object_format=self.git.text("rev-parse", "--show-object-format"))
+            (folder / "config").write_text(_config(folder / "config", url, kind), encoding="utf-8")
+            if beside:
+                (folder / "objects" / "info").mkdir(exist_ok=True)
+                kept = self.folder / "objects"
+                (folder / "objects" / "info" / "alternates").write_text(f"{kept.resolve()}\n", encoding="utf-8")
+                rows = self.git.lines("for-each-ref", "--format=%(objectname) %(refname)")
+                (folder / "packed-refs").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+            yield staging
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _take(self, staging: Git) -> None:
+        """Move packs over; a pack counts once its index is there, so that goes last."""
+        if staging.git_dir is None:
+            raise ValueError("the staging repository has no folder")
+        packs = self.folder / "objects" / "pack"
+        packs.mkdir(exist_ok=True)
+        for pack in sorted((staging.git_dir / "objects" / "pack").glob("*.pack")):
+            for path in (pack, pack.with_suffix(".idx")):
+                path.replace(packs / path.name)
+        loose = [path for path in (staging.git_dir / "objects").glob("??/*") if path.is_file()]
+        for path in loose:
+            target = self.folder / "objects" / path.parent.name / path.name
+            target.parent.mkdir(exist_ok=True)
+            path.replace(target)
+
+
+_QUIET = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
+
+
+def _config(path: Path, url: str, kind: str) -> str:
+    """Return a repository's configuration with the one remote that it fetches from, as a partial clone of it."""
+    quoted = url.replace("\\", "\\\\").replace('"', '\\"')
+    return path.read_text(encoding="utf-8").replace("repositoryformatversion = 0", "repositoryformatversion = 1") + (
+        "[extensions]\n\tpartialClone = origin\n"
+        f'[remote "origin"]\n\turl = "{quoted}"\n\tpromisor = true\n\tpartialclonefilter = {kind}\n'
+    )
+
+
+def keep(cache: Path, url: str, *, object_format: str = "sha1") -> Kept:
+    """Return what is kept of a repository below the folder `cache`; all spellings of its URL are one."""
+    name = canonical_url(check_url(url))
+    digest = hashlib.sha256(f"{object_format} {name}".encode()).hexdigest()[:20]
+    folder = cache / f"{name.rstrip('/').rpartition('/')[2][:40] or 'repository'}-{digest}.git"
+    return Kept(git=init_bare(folder, object_format=object_format), folder=folder)
+
+
+def default_cache() -> Path:
+    """Return the folder in which objects are kept (the XDG base directory specification)."""
+    named = os.environ.get("ROPEWALK_CACHE", "")
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+    return Path(named) if named else base / "ropewalk"
+
+
+def fetch_from(kept: Kept, urls: Sequence[str], commits: Sequence[str]) -> str:
+    """Fetch the history of commits from the first of `urls` that has all of them, and return that URL.
+
+    Raises:
+        ToolError: none has.
+    """
+    faults = []
+    for url in urls:
+        try:
+            kept.fetch_history(url, commits)
+        except ToolError as error:
+            faults.append(error.message)
+        else:
+            return url
+    raise ToolError("; ".join(faults) or "there is no URL to fetch from", hint="add a mirror that has the commit")

@@ -1,0 +1,48 @@
+"""HTTP requests."""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+
+from ropewalk._version import __version__
+from ropewalk.errors import ToolError
+from ropewalk.tools.process import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATIENCE = 30.0
+"""Seconds without an answer after which a request counts as failed."""
+LARGEST_ANSWER = 1 << 26
+
+
+class HttpError(ToolError):
+    """A server cannot be reached or refused; `status` is 0 where there was no answer at all."""
+
+    def __init__(self, url: str, reason: str, status: int = 0) -> None:
+        super().__init__(f"`{without_secrets(url)}` failed: {reason}", hint="check the address and the network")
+        self.status = status
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+    """Send a POST request and return the answer's body.
+
+    Raises:
+        HttpError: there is no answer, or it is not a success.
+    """
+    request = urllib.request.Request(  # noqa: S310 - the caller has checked the scheme
+        url, data=body, headers={"User-Agent": f"git/2 (ropewalk {__version__})", **headers}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
+            data: bytes = answer.read(LARGEST_ANSWER + 1)
+    except urllib.error.HTTPError as error:
+        raise HttpError(url, f"HTTP {error.code}", error.code) from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise HttpError(url, str(getattr(error, "reason", error))) from error
+    if len(data) > LARGEST_ANSWER:
+        raise HttpError(url, f"the answer is longer than {LARGEST_ANSWER} bytes")
+    return data
