@@ -165,10 +165,11 @@ class LeakScanner:
         """Return what counts a path, None where it is none of a build machine."""
         start = match.start()
         if match.re is _WINDOWS:
-            has_drive = data[start - 1 : start].isalpha() and not data[max(0, start - 2) : start - 1].isalnum()
-            return self._sure if start and has_drive and self._is_builder(match) else None
+            return self._sure if _has_drive(data, start) and self._is_builder(match) else None
         if start and data[start - 1] in _PATH_BEFORE and data[max(0, start - 7) : start] != b"file://":
             return None
+        if data[start - 1 : start] == b":" and _has_drive(data, start - 1):
+            return None  # `C:/Users` is a matter of the other pattern
         if match.re is self._whose.home:
             return self._sure
         if match["shared"]:
@@ -185,6 +186,11 @@ class LeakScanner:
         if user.lower() in PLACEHOLDERS or not user.strip(b".0123456789"):
             return False
         return not self._is_prose or bool(_WORK.search(match[0]))
+
+
+def _has_drive(data: bytes, colon: int) -> bool:
+    """Whether a single letter stands before a colon."""
+    return data[max(0, colon - 1) : colon].isalpha() and not data[max(0, colon - 2) : max(0, colon - 1)].isalnum()
 
 
 def _of_build(match: re.Match[bytes]) -> bool:
