@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from packaging.utils import NormalizedName
 
 from bundling.laying import planned, refused, said
 from ropewalk.bundling.ownership import Layout, installed_path, layout_of
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     MakeWheel = Callable[..., Path]
 
 LAYOUT = layout_of(
-    "my-core",
+    NormalizedName("my-core"),
     "My_Core-1.0.dist-info",
     ["LICENSE", "NOTICE"],
     {"My_Core-1.0.dist-info/LICENSE", "My_Core-1.0.dist-info/NOTICE", "My_Core-1.0.dist-info/licenses/NOTICE"},

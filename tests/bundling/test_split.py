@@ -44,7 +44,7 @@ def components(draw: st.DrawFn) -> list[dict[str, object]]:
     shared = draw(st.dictionaries(SEGMENT.map(lambda name: f"shared/{name}.txt"), CONTENT, max_size=2))
     drawn = []
     for at, name in enumerate(["head", *names]):
-        own = SEGMENT.map(lambda path, at=at: f"own{at}/{path}.bin")
+        own = SEGMENT.map(f"own{at}/{{}}.bin".format)
         files: dict[str, bytes] = draw(st.dictionaries(own, CONTENT, max_size=4))
         drawn.append(
             {

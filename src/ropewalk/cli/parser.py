@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ropewalk._version import __version__
-from ropewalk.cli import wheel
+from ropewalk.cli import wheel, world
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -20,6 +20,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ropewalk {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_freeze(commands)
+    _add_checkout(commands)
     _add_bundle(commands)
     _add_split(commands)
     _add_check(commands)
@@ -38,6 +40,42 @@ def _command(commands: Commands[argparse.ArgumentParser], name: str, what: str) 
 
 def _add_jobs(command: argparse.ArgumentParser) -> None:
     command.add_argument("--jobs", type=_count, metavar="N", help="threads to work with (default: one a processor)")
+
+
+def _add_freeze(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "freeze", "freeze the sources of a manifest into a lock and print the state's id")
+    command.set_defaults(run=world.run_freeze)
+    command.add_argument(
+        "--manifest", type=Path, default=Path("ropewalk.toml"), metavar="FILE", help="default: ropewalk.toml"
+    )
+    command.add_argument("--lock", type=Path, metavar="DIR", help="default: ropewalk.lock beside the manifest")
+    command.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="look at this source only; may be repeated"
+    )
+    command.add_argument(
+        "--upgrade", action="append", default=[], metavar="NAME", help="move this source only; may be repeated"
+    )
+    command.add_argument(
+        "--keep-going", action="store_true", help="let a source that fails stay at its last good commit"
+    )
+    command.add_argument("--dry-run", action="store_true", help="say what would move, and write nothing")
+    _add_cache(command)
+
+
+def _add_checkout(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "checkout", "write work trees of the frozen sources and print their folders")
+    command.set_defaults(run=world.run_checkout)
+    command.add_argument("names", nargs="*", metavar="NAME", help="a source (default: all)")
+    command.add_argument("--into", type=Path, required=True, metavar="DIR", help="the folder to write them into")
+    command.add_argument(
+        "--lock", type=Path, default=Path("ropewalk.lock"), metavar="DIR", help="default: ropewalk.lock"
+    )
+    command.add_argument("--offline", action="store_true", help="fetch nothing")
+    _add_cache(command)
+
+
+def _add_cache(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--cache", type=Path, metavar="DIR", help="where fetched objects are kept")
 
 
 def _add_bundle(commands: Commands[argparse.ArgumentParser]) -> None:

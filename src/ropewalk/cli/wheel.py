@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from ropewalk.cli.output import print_result
+
 if TYPE_CHECKING:
     import argparse
 
@@ -32,7 +34,7 @@ def run_bundle(options: argparse.Namespace) -> int:
         from ropewalk.report.terminal import render_findings  # noqa: PLC0415
 
         sys.stderr.write(render_findings(bundled.findings))
-    _print(bundled, options, f"{bundled.path}\n")
+    print_result(bundled, options, f"{bundled.path}\n")
     return 0
 
 
@@ -41,7 +43,7 @@ def run_split(options: argparse.Namespace) -> int:
     from ropewalk.bundling.split import split  # noqa: PLC0415
 
     separated = split(options.wheel, output=options.output, jobs=options.jobs)
-    _print(separated, options, "".join(f"{one.path}\n" for one in separated))
+    print_result(separated, options, "".join(f"{one.path}\n" for one in separated))
     return 0
 
 
@@ -51,7 +53,7 @@ def run_check(options: argparse.Namespace) -> int:
     from ropewalk.report.terminal import render_report  # noqa: PLC0415
 
     reports = [check(path, jobs=options.jobs, only=options.only) for path in options.wheels]
-    _print(reports, options, "".join(map(render_report, reports)))
+    print_result(reports, options, "".join(map(render_report, reports)))
     return 0 if all(report.passed for report in reports) else FOUND_SOMETHING
 
 
@@ -60,7 +62,7 @@ def run_explain(options: argparse.Namespace) -> int:
     from ropewalk.bundling.explain import explain  # noqa: PLC0415
 
     explanation = explain(options.wheel, options.path)
-    _print(explanation, options, _explained(explanation))
+    print_result(explanation, options, _explained(explanation))
     return 0
 
 
@@ -77,11 +79,3 @@ def _explained(explanation: Explanation) -> str:
     if not explanation.sources:
         lines.append("  written when the bundle was laid, from all of its components")
     return visible("\n".join(lines) + "\n")
-
-
-def _print(value: object, options: argparse.Namespace, text: str) -> None:
-    if options.json:
-        from ropewalk.report.as_json import to_json  # noqa: PLC0415
-
-        text = to_json(value)
-    sys.stdout.write(text)

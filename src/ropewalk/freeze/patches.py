@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk.errors import IntegrityError, UsageError
-from ropewalk.freeze.series import (
+from ropewalk.lock.series import (
     NOBODY,
     Change,
     DoesNotApply,
@@ -22,7 +22,7 @@ from ropewalk.lock.state import Form, Patch, Standing, Step
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ropewalk.freeze.store import Kept
+    from ropewalk.tools.objects import Kept
 
 NO_BLOB = (b"000000", b"160000")
 """The modes of what is not there and of submodules."""
@@ -69,6 +69,8 @@ def take_down(kept: Kept, upstream: str, tree: str, wanted: Wanted) -> Taken:
     if standing is Standing.APPLIED:
         changes = _without_upstream(kept, tree, changes)
         trees = _applied(kept, base, upstream, tree, wanted, changes)
+    if standing is Standing.MERGED:
+        changes = []
     patch = Patch(
         origin=wanted.origin,
         url=wanted.url,
@@ -80,7 +82,7 @@ def take_down(kept: Kept, upstream: str, tree: str, wanted: Wanted) -> Taken:
         steps=tuple(Step(sha256=change.sha256, patch_id=patch_id(kept.git, change.diff)) for change in changes),
         tree=trees[-1] if trees else tree,
     )
-    return Taken(patch=patch, changes=tuple(changes) if standing is Standing.APPLIED else ())
+    return Taken(patch=patch, changes=tuple(changes))
 
 
 def _fork_point(kept: Kept, upstream: str, tip: str) -> tuple[str, bool]:
@@ -177,13 +179,7 @@ def _fetch_targets(kept: Kept, url: str, tree: str, ends: Mapping[str, str]) -> 
     """Fetch the blobs that a tree has where the patch changes something."""
     old, new = (*ends.values(), *ends.values())[:2]
     touched = {row.path for row in _raw_diff(kept, old, new)}
-    rows = kept.git.run("ls-tree", "-r", "-z", tree).stdout.split(b"\0")
-    blobs = set()
-    for row in filter(None, rows):
-        about, _, path = row.partition(b"\t")
-        mode, _, blob = about.split(b" ")
-        if path in touched and mode not in NO_BLOB:
-            blobs.add(blob.decode())
+    blobs = {row.object_id for row in kept.entries(tree) if row.path in touched and row.mode != "160000"}
     kept.fetch_objects(url, blobs)
 
 
@@ -246,7 +242,7 @@ def take_down_file(kept: Kept, tree: str, upstream: str, data: bytes, origin: st
         else:
             raise UsageError(f"the patch `{origin}` does not apply to {upstream}: {fault.message}") from fault
     change = Change(author=given.author, message=given.message, diff=diff(kept.git, tree, after))
-    standing = Standing.APPLIED if after != tree else Standing.MERGED
+    changes = (change,) if after != tree else ()
     patch = Patch(
         origin=origin,
         url="",
@@ -254,8 +250,8 @@ def take_down_file(kept: Kept, tree: str, upstream: str, data: bytes, origin: st
         base=upstream,
         tip=upstream,
         form=Form.SQUASHED,
-        standing=standing,
-        steps=(Step(sha256=change.sha256, patch_id=patch_id(kept.git, change.diff)),),
+        standing=Standing.APPLIED if changes else Standing.MERGED,
+        steps=tuple(Step(sha256=one.sha256, patch_id=patch_id(kept.git, one.diff)) for one in changes),
         tree=after,
     )
-    return Taken(patch=patch, changes=(change,) if standing is Standing.APPLIED else ())
+    return Taken(patch=patch, changes=changes)

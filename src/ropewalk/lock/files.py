@@ -218,7 +218,7 @@ def _underscored(value: Any) -> Any:  # noqa: ANN401 - TOML
 
 
 def _patches(files: Mapping[str, bytes], sources: Iterable[Source], name: str) -> dict[str, bytes]:
-    wanted = {step.sha256 for source in sources for patch in source.patches for step in patch.steps}
+    wanted = {step for source in sources for step in source.steps}
     patches = {}
     faults = []
     for digest in sorted(wanted):

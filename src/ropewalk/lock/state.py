@@ -80,15 +80,15 @@ class Patch:
 class Source:
     """A repository at one commit.
 
-    `time` is the commit's, in RFC 3339 and UTC; `describe` what `git describe --tags --long` says, empty without a
-    tag. `request` is the digest of what the manifest asked for. `patched_commit` and `patched_tree` are what comes
-    out once every patch is applied; without patches they are `commit` and `tree`. `degraded` says why a source
-    stayed where it was.
+    `fetched_from` is empty where that is `url`. `time` is the commit's, in RFC 3339 and UTC; `describe` what `git
+    describe --tags --long` says, empty without a tag. `request` is the digest of what the manifest asked for.
+    `patched_commit` and `patched_tree` are what comes out once every patch is applied; without patches they are
+    `commit` and `tree`. `degraded` says why a source stayed where it was.
     """
 
     name: str
     url: str
-    fetched_from: str
+    fetched_from: str = ""
     ref: str
     commit: str
     tree: str
@@ -101,6 +101,11 @@ class Source:
     patched_commit: str
     patched_tree: str
     degraded: str = ""
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The SHA-256 of every patch file, in the order in which they are applied."""
+        return tuple(step.sha256 for patch in self.patches for step in patch.steps)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

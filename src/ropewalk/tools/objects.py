@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk.errors import ToolError
 from ropewalk.tools.git import Git, canonical_url, check_url, init_bare
@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 COMMITS_ONLY = "tree:0"
 NO_BLOBS = "blob:none"
+KEPT = "refs/kept/"
+
+
+class Entry(NamedTuple):
+    """A row of `git ls-tree`."""
+
+    mode: str
+    object_id: str
+    path: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,15 +50,23 @@ class Kept:
         lines = self.git.lines("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in wanted).encode())
         return [one for one, line in zip(wanted, lines, strict=True) if line.endswith(" missing")]
 
-    def fetch_history(self, url: str, commits: Iterable[str], *, tags: bool = False) -> None:
-        """Fetch commits and all that came before them, without their trees; with `tags` the tags on them, too."""
-        new = self.missing(commits)
-        if not new and not tags:
-            return
-        refs = [f"{commit}:refs/kept/{commit}" for commit in new]
-        options = ["+refs/tags/*:refs/tags/*"] if tags else []
+    def fetch_history(self, url: str, commits: Iterable[str]) -> None:
+        """Fetch commits and all that came before them, without their trees."""
+        lacking = [commit for commit in commits if commit not in self._histories()]
+        if lacking:
+            self._fetch_refs(url, [f"{commit}:{KEPT}{commit}" for commit in lacking])
+
+    def fetch_tags(self, url: str) -> None:
+        """Fetch all tags and the history of what they are on, without trees."""
+        self._fetch_refs(url, ["+refs/tags/*:refs/tags/*"])
+
+    def _histories(self) -> set[str]:
+        """Return the commits whose whole history is here."""
+        return {name.removeprefix(KEPT) for name in self.git.lines("for-each-ref", "--format=%(refname)", KEPT)}
+
+    def _fetch_refs(self, url: str, refspecs: Sequence[str]) -> None:
         with self._staging(url, COMMITS_ONLY, beside=True) as staging:
-            staging.run("fetch", *_QUIET, f"--filter={COMMITS_ONLY}", "origin", *refs, *options)
+            staging.run("fetch", *_QUIET, f"--filter={COMMITS_ONLY}", "origin", *refspecs)
             self._take(staging)
             rows = staging.lines("for-each-ref", "--format=update %(refname) %(objectname)")
             self.git.run("update-ref", "--stdin", stdin="".join(f"{row}\n" for row in rows).encode())
@@ -78,6 +95,15 @@ class Kept:
             return {}
         rows = self.git.lines("rev-list", "--no-walk", "--no-commit-header", "--format=%H %T", "--stdin", stdin=stdin)
         return dict(row.split() for row in rows)
+
+    def entries(self, tree: str) -> list[Entry]:
+        """Return everything in a tree that is no tree itself, at any depth."""
+        listed = []
+        for row in filter(None, self.git.run("ls-tree", "-r", "-z", tree).stdout.split(b"\0")):
+            about, _, path = row.partition(b"\t")
+            mode, _, object_id = about.decode().split(" ")
+            listed.append(Entry(mode, object_id, path))
+        return listed
 
     def _without_trees(self, commits: Iterable[str]) -> list[str]:
         absent = self.missing(commits)
