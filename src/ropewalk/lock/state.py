@@ -52,22 +52,26 @@ class LfsFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """One commit of a patch: `sha256` names the patch file, `patch_id` is what `git patch-id --stable` says of it."""
+    """One commit of a patch: `sha256` names the patch file, `patch_id` is what `git patch-id --stable` says of it.
+
+    An empty commit has no `patch_id`.
+    """
 
     sha256: str
-    patch_id: str
+    patch_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patch:
     """A moving ref as the change that it was: from `base`, where it left upstream, to `tip`.
 
-    `tree` is the source's tree once this patch and those before it are applied.
+    `tree` is the source's tree once this patch and those before it are applied. A patch file of somebody's has no
+    `url` and no `ref`.
     """
 
     origin: str
-    url: str
-    ref: str
+    url: str = ""
+    ref: str = ""
     base: str
     tip: str
     form: Form
