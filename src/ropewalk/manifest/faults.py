@@ -2,6 +2,7 @@
 
 import datetime as dt
 import difflib
+import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -11,6 +12,9 @@ from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidato
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from ropewalk.manifest.words import shown
+
+MOST_FAULTS = 1000
+"""Faults of a file that are listed; one more is looked for, to tell whether there are more."""
 
 PREFIX = "manifest/"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -66,7 +70,7 @@ def complaint(rule: str, message: str, hint: str = "", *, placed: bool = False) 
 
 def faults_of(error: ValidationError) -> Iterator[Fault]:
     """Yield what a validation found, in our words."""
-    for detail in error.errors(include_url=False):
+    for detail in itertools.islice(error.errors(include_url=False), MOST_FAULTS + 1):
         path = detail["loc"]
         # pydantic adds this part where a key is at fault; a fault that has been here before has lost it.
         if path[-1:] == ("[key]",) and not detail.get("ctx", {}).get("placed"):
@@ -79,7 +83,7 @@ def refusal(title: str, faults: Iterable[Fault]) -> ValidationError:
     # The values themselves stay behind: one of them may be a secret.
     details = [
         InitErrorDetails(type=complaint(fault.rule, fault.message, fault.hint, placed=True), loc=fault.path, input=None)
-        for fault in faults
+        for fault in itertools.islice(faults, MOST_FAULTS + 1)
     ]
     return ValidationError.from_exception_data(title, details, hide_input=True)
 
@@ -94,7 +98,7 @@ def also(check: Callable[[Any], Iterable[Fault]]) -> WrapValidator:
             result = inner(value)
         except ValidationError as error:
             faults += faults_of(error)
-        faults += check(value)
+        faults += itertools.islice(check(value), MOST_FAULTS + 1)
         if faults:
             raise refusal("value", faults)
         return result
@@ -132,7 +136,8 @@ def dotted(path: Iterable[str | int]) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            key = part if _BARE_KEY.fullmatch(part) else json.dumps(shown(part), ensure_ascii=False)
+            name = shown(part)
+            key = name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
             text += f".{key}" if text else key
     return text
 
@@ -170,7 +175,8 @@ def _words(detail: ErrorDetails) -> tuple[str, str, str]:
         return "choice", f"must be {listed(choices, 'or')}, not {found}", ""
     if kind == "too_short":
         return "empty", "must not be empty", "name one at least, or leave the key out"
-    return "value", "does not belong here", ""
+    # A missing or unknown key keeps pydantic's name: the table it belongs to has better words for it (section.py).
+    return kind, "does not belong here", ""
 
 
 def _kind(value: object) -> str:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 SMALLEST = 'bundle = { name = "my-bundle", components = ["my-core"] }'
 """A whole manifest, on one line."""
 
-MOST_FAULTS = 1000
-"""Faults of a file that are listed."""
-
 
 def load_manifest(path: Path) -> Manifest:
     """Return the manifest in a file.
@@ -53,14 +50,13 @@ def parse_manifest(text: str, name: str) -> Manifest:
 
 
 def _refusal(name: str, faults: Sequence[Fault]) -> UsageError:
-    from ropewalk.manifest.faults import PREFIX, dotted  # noqa: PLC0415 - imports pydantic
+    from ropewalk.manifest.faults import MOST_FAULTS, PREFIX, dotted  # noqa: PLC0415 - imports pydantic
 
     count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    message = f"the manifest `{name}` has {count}"
     if len(faults) > MOST_FAULTS:
-        message += f", of which the first {MOST_FAULTS} are listed"
+        count = f"more than {MOST_FAULTS} faults, of which these are the first"
     return UsageError(
-        message,
+        f"the manifest `{name}` has {count}",
         hint="docs/manifest.md describes every key",
         findings=[
             Finding(

@@ -1,12 +1,13 @@
 """What every table of the manifest has in common: closed, strict, frozen, and all of its faults at once."""
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 
-from ropewalk.manifest.faults import Fault, faults_of, refusal, suggestion
+from ropewalk.manifest.faults import MOST_FAULTS, Fault, faults_of, refusal, suggestion
 from ropewalk.manifest.words import shown
 
 
@@ -40,10 +41,10 @@ class Section(BaseModel):
         try:
             result = inner(table)
         except ValidationError as error:
-            own = {detail["loc"] for detail in error.errors() if detail["type"] in ("extra_forbidden", "missing")}
-            faults += [fault for fault in faults_of(error) if fault.path not in own]
+            faults += (fault for fault in faults_of(error) if fault.rule not in ("missing", "extra_forbidden"))
         if isinstance(table, Mapping):
-            faults += [*cls._missing(table), *cls._unknown(table), *cls.faults(table)]
+            between = itertools.chain(cls._missing(table), cls._unknown(table), cls.faults(table))
+            faults += itertools.islice(between, MOST_FAULTS + 1)
         if result is None or faults:
             raise refusal(cls.__name__, faults)
         return result

@@ -6,7 +6,7 @@ LONGEST = 80
 """Characters of a value that a message repeats."""
 
 _WORD = re.compile(r"\S+")
-_SCP_PASSWORD = re.compile(r"[^/@]*:.*@")
+_SCP_PASSWORD = re.compile(r"\A[^/@]*:.*@")
 _TOKEN = re.compile(r"(?:gh[oprsu]_|github_pat_|glpat-|pypi-A)[\w-]+")
 
 
