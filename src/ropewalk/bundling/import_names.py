@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ropewalk.wheels.archive import parents
+from ropewalk.wheels.names import parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,8 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ropewalk.wheels.archive import folded, parents
 from ropewalk.wheels.content import read_whole
+from ropewalk.wheels.names import folded, parents
 from ropewalk.wheels.record import Row
 from ropewalk.wheels.write import Spliced, sha256_of_member
 

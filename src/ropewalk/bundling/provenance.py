@@ -15,7 +15,7 @@ from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filen
 from ropewalk._version import __version__
 from ropewalk.bundling.roles import Role
 from ropewalk.errors import UsageError
-from ropewalk.wheels.archive import unsafe_path
+from ropewalk.wheels.names import unsafe_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

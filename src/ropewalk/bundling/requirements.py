@@ -100,7 +100,9 @@ def _report_empty(group: Sequence[Demand], found: Collector) -> None:
     for clash in pairs or [tuple(group)]:
         found.error(
             "bundle/requirement-conflict",
-            f"no version of `{group[0].name}` fulfils what " + ", ".join(demand.asked_by for demand in clash) + " require",
+            f"no version of `{group[0].name}` fulfils what "
+            + ", ".join(demand.asked_by for demand in clash)
+            + " require",
             member=group[0].name,
             hint="relax the requirement of one of the components",
         )

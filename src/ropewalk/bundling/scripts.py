@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ropewalk.wheels.archive import folded
 from ropewalk.wheels.entry_points import SCRIPT_GROUPS, EntryPoints
+from ropewalk.wheels.names import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -16,55 +16,19 @@ from ropewalk.errors import IntegrityError, UsageError
 from ropewalk.finding import Collector, Finding
 from ropewalk.wheels.directory import Entry, find_directory, read_at, read_directory
 from ropewalk.wheels.layout import (
-    CENTRAL_SIGNATURE,
-    DEFLATED,
     DESCRIPTOR_SIGNATURE,
-    END,
-    END64,
-    END64_SIGNATURE,
-    END_SIGNATURE,
     HAS_DESCRIPTOR,
     LOCAL,
     LOCAL_SIGNATURE,
-    LOCATOR,
-    LOCATOR_SIGNATURE,
-    SATURATED_16,
-    SATURATED_32,
-    STORED,
-    UTF8,
     ZIP64_EXTRA,
     read_extra,
     widened,
 )
-from ropewalk.wheels.names import check_names, folded, parents, unsafe_path
+from ropewalk.wheels.names import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-__all__ = [
-    "CENTRAL_SIGNATURE",
-    "DEFLATED",
-    "END",
-    "END64",
-    "END64_SIGNATURE",
-    "END_SIGNATURE",
-    "LOCAL",
-    "LOCAL_SIGNATURE",
-    "LOCATOR",
-    "LOCATOR_SIGNATURE",
-    "SATURATED_16",
-    "SATURATED_32",
-    "STORED",
-    "UTF8",
-    "ZIP64_EXTRA",
-    "Archive",
-    "Member",
-    "folded",
-    "parents",
-    "read_archive",
-    "unsafe_path",
-]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Sequence
 
     from ropewalk.finding import Collector
 
@@ -55,16 +55,23 @@ def read_extra(extra: bytes, name: str, found: Collector) -> dict[int, bytes]:
     return fields
 
 
-def widened(values: Iterable[int], zip64: bytes, name: str, found: Collector) -> Iterator[int]:
-    """Replace each saturated 32-bit value by the next 64-bit one of the zip64 extra field (APPNOTE 4.5.3)."""
+def widened(values: Sequence[int], zip64: bytes, name: str, found: Collector) -> tuple[int, ...]:
+    """Replace each saturated 32-bit value by the next 64-bit one of the zip64 extra field (APPNOTE 4.5.3).
+
+    Some writers repeat there what the header says already, which is harmless as long as it is the same.
+    """
+    wide = []
+    rest = zip64
     for value in values:
         if value != SATURATED_32:
-            yield value
-        elif len(zip64) >= 8:
-            yield int.from_bytes(zip64[:8], "little")
-            zip64 = zip64[8:]
+            wide.append(value)
+        elif len(rest) >= 8:
+            wide.append(int.from_bytes(rest[:8], "little"))
+            rest = rest[8:]
         else:
             found.error("archive/zip64", "a size or offset needs a zip64 extra field that is not there", member=name)
-            yield value
-    if zip64:
+            wide.append(value)
+    repeated = b"".join(value.to_bytes(8, "little") for value in values)
+    if rest and not (rest == zip64 and repeated.startswith(rest)):
         found.error("archive/zip64", "its zip64 extra field holds values that nothing asks for", member=name)
+    return tuple(wide)

@@ -29,6 +29,15 @@ INTRODUCED = {
 }
 """Fields that are younger than 2.1, under their names in `packaging`, and the version that brought them."""
 
+_FIELD = re.compile(rb"^[a-z-]+(?=:)", re.MULTILINE)
+_SPELLED = {
+    "author-email": "Author-email",
+    "download-url": "Download-URL",
+    "home-page": "Home-page",
+    "maintainer-email": "Maintainer-email",
+    "project-url": "Project-URL",
+}
+"""Fields of the specification that are not written With-A-Capital-For-Each-Word."""
 _ENDLESS_NUMBER = re.compile(r"\d{1000}")  # from 4300 digits on, `int` raises
 
 
@@ -130,12 +139,21 @@ def needed_format(raw: Mapping[str, Any], *, at_least: str = "2.1") -> str:
 
 
 def render_metadata(raw: Mapping[str, Any]) -> bytes:
-    """Return the text of a METADATA file.
+    """Return the text of a METADATA file, its fields written as the specification does.
+
+    `packaging` writes their names in lower case, which means the same to a parser of mail headers and nothing to
+    whatever looks for `Name:`.
 
     Raises:
         ExceptionGroup: of `packaging.metadata.InvalidMetadata`, where a field breaks the specification.
     """
-    return Metadata.from_raw(RawMetadata(**raw)).as_rfc822().as_bytes()  # type: ignore[typeddict-item]
+    text = Metadata.from_raw(RawMetadata(**raw)).as_rfc822().as_bytes()  # type: ignore[typeddict-item]
+    head, blank, body = text.partition(b"\n\n")
+    return _FIELD.sub(lambda match: _written(match[0].decode()).encode(), head) + blank + body
+
+
+def _written(field_name: str) -> str:
+    return _SPELLED.get(field_name, "-".join(word.capitalize() for word in field_name.split("-")))
 
 
 def metadata_faults(raw: Mapping[str, Any]) -> list[InvalidMetadata]:

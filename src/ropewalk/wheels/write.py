@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from ropewalk.errors import IntegrityError, UsageError
-from ropewalk.finding import Finding
 from ropewalk.tools.workers import threads
-from ropewalk.wheels.archive import (
+from ropewalk.wheels.content import MemberFault, pieces
+from ropewalk.wheels.layout import (
+    CENTRAL,
     CENTRAL_SIGNATURE,
     END,
     END64,
@@ -33,15 +34,15 @@ from ropewalk.wheels.archive import (
     STORED,
     UTF8,
     ZIP64_EXTRA,
-    Archive,
-    Member,
 )
-from ropewalk.wheels.content import MemberFault, pieces
 from ropewalk.wheels.record import Row, render_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from ropewalk.finding import Finding
+    from ropewalk.wheels.archive import Archive, Member
 
 EARLIEST = 315532800
 """1980-01-01T00:00:00Z, the first time that a zip header can hold."""
@@ -52,9 +53,9 @@ BATCH = 1 << 20
 """Compressed bytes that make one task; a larger member is a task by itself."""
 
 REGULAR_FILE = 0o100000
-UNIX = 3
+UNIX = 3 << 8
 PLAIN, ZIP64 = 20, 45
-CENTRAL_HEADER = struct.Struct("<4s4B4HL2L5H2L")
+"""Versions of the format that a reader needs: 2.0 for deflate, 4.5 for zip64."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -312,12 +313,10 @@ def _central_header(member: _Placed, when: int) -> bytes:
         at = SATURATED_32
     extra = struct.pack(f"<2H{len(wide)}Q", ZIP64_EXTRA, 8 * len(wide), *wide) if wide else b""
     needed = ZIP64 if wide else PLAIN
-    header = CENTRAL_HEADER.pack(
+    header = CENTRAL.pack(
         CENTRAL_SIGNATURE,
+        UNIX | needed,
         needed,
-        UNIX,
-        needed,
-        0,
         0 if member.raw_name.isascii() else UTF8,
         member.method,
         *_dos_time(when),
@@ -343,7 +342,7 @@ def _write_directory(file: BinaryIO, placed: list[_Placed], when: int) -> None:
     entries = len(placed)
     if entries >= SATURATED_16 or max(start, length) >= SATURATED_32:
         end = start + length
-        file.write(END64.pack(END64_SIGNATURE, 44, UNIX << 8 | ZIP64, ZIP64, 0, 0, entries, entries, length, start))
+        file.write(END64.pack(END64_SIGNATURE, 44, UNIX | ZIP64, ZIP64, 0, 0, entries, entries, length, start))
         file.write(LOCATOR.pack(LOCATOR_SIGNATURE, 0, end, 1))
         entries, length, start = min(entries, SATURATED_16), min(length, SATURATED_32), min(start, SATURATED_32)
     file.write(END.pack(END_SIGNATURE, 0, 0, entries, entries, length, start, 0))
