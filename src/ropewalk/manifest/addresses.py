@@ -8,14 +8,14 @@ from ropewalk.manifest.words import shown
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
-_NOT_IN_URL = re.compile(r"[\s\x00-\x1f\x7f\\]")
+_NOT_IN_URL = re.compile(r"[\s\\]")
 _SCP_LIKE = re.compile(r"(?P<host>(?:[\w.-]+@)?[\w.-]+):(?P<path>[^:@]*)")
 _REPOSITORY_HINT = "write an `https://`, `ssh://` or `file://` URL"
 
 
 def repository(text: str) -> str:
     """Return the URL of a repository: https, ssh, file, or http to this machine; without a password."""
-    if _NOT_IN_URL.search(text) or "://" not in text:
+    if "://" not in text:
         raise complaint("git-url", f"`{shown(text)}` is not a URL", _no_url_hint(text))
     parts = _checked(text, "git-url", ("https", "ssh", "file"), _REPOSITORY_HINT)
     # ssh would take such a host or user for an option.
@@ -37,13 +37,15 @@ def index_url(text: str) -> str:
 
 
 def _index(text: str, schemes: tuple[str, ...], hint: str) -> str:
-    if _NOT_IN_URL.search(text) or "://" not in text:
+    if "://" not in text:
         raise complaint("url", f"`{shown(text)}` is not a URL", hint)
     _checked(text, "url", schemes, hint)
     return text
 
 
 def _checked(text: str, rule: str, schemes: tuple[str, ...], hint: str) -> SplitResult:
+    if _NOT_IN_URL.search(text):
+        raise complaint(rule, f"`{shown(text)}` holds a space or a backslash", "write a space as `%20`")
     parts = split(text, rule)
     check_credentials(text, parts)
     host = parts.hostname or ""

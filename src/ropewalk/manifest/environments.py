@@ -34,7 +34,7 @@ def environment_faults(table: object) -> Iterator[Fault]:
             hint = "the lock holds a `pylock.NAME.toml`, and PEP 751 allows no dot in it"
             yield Fault((name,), "name", f"`{shown(name)}` holds a dot", hint)
         if lower and lower not in extends:
-            hint = suggestion(lower, extends, "environments")
+            hint = suggestion(lower, extends, "environments") if len(extends) > 1 else "add it, or extend nothing"
             yield Fault((name, "extends"), "unknown-name", f"there is no environment `{shown(lower)}`", hint)
     yield from _circles(extends)
 

@@ -3,7 +3,6 @@
 import datetime as dt
 import difflib
 import itertools
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -113,7 +112,7 @@ def suggestion(word: str, known: Collection[str], what: str) -> str:
     names = sorted(known)
     if match := _nearest(word, names):
         return f"did you mean `{match}`?"
-    return f"the {what} are {listed(map(shown, names))}" if names else f"there are no {what}"
+    return f"known {what}: {', '.join(f'`{shown(name)}`' for name in names)}" if names else f"there are no {what}"
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
@@ -137,7 +136,8 @@ def dotted(path: Iterable[str | int]) -> str:
             text += f"[{part}]"
         else:
             name = shown(part)
-            key = name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+            quoted = name.replace('"', '\\"')
+            key = name if _BARE_KEY.fullmatch(name) else f'"{quoted}"'
             text += f".{key}" if text else key
     return text
 
@@ -174,7 +174,7 @@ def _words(detail: ErrorDetails) -> tuple[str, str, str]:
         found = f"`{shown(value)}`" if isinstance(value, str) else given
         return "choice", f"must be {listed(choices, 'or')}, not {found}", ""
     if kind == "too_short":
-        return "empty", "must not be empty", "name one at least, or leave the key out"
+        return "empty", "must not be empty", "name one at least"
     # A missing or unknown key keeps pydantic's name: the table it belongs to has better words for it (section.py).
     return kind, "does not belong here", ""
 

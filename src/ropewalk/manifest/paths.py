@@ -21,6 +21,8 @@ def folder(value: str) -> str:
 
 def file(value: str) -> str:
     """Return the relative path of a file."""
+    if not value:
+        raise complaint("path", "the path is missing", "write the path of a file")
     plain = folder(value)
     if plain == "." or value.endswith("/"):
         raise complaint("path", f"the path `{shown(value)}` is a folder's", "write the path of a file")

@@ -51,7 +51,7 @@ class Edit(Section):
     @classmethod
     def faults(cls, table: Mapping[str, object]) -> Iterator[Fault]:
         """Yield an edit that does nothing, and names that two of its lists give."""
-        if not any(key in table for key in ("drop", "replace", "add")):
+        if not any(table.get(key) for key in ("drop", "replace", "add")):
             yield Fault((), "no-edit", "edits nothing", "say what to do: `drop`, `replace` or `add`")
         seen: dict[str, str] = {}
         for key in ("drop", "replace", "add"):

@@ -8,7 +8,19 @@ from ropewalk.manifest.words import shown
 COMMIT = re.compile(r"[0-9a-fA-F]{40}(?:[0-9a-fA-F]{24})?")
 """A full commit id, of SHA-1 or SHA-256."""
 
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]")
+# git-check-ref-format(1), its rules in its order, and the `-` that is forbidden to branches.
+_RULES = (
+    (r"(?:\A|/)\.", "has a part that starts with a dot"),
+    (r"\.lock(?:/|\Z)", "has a part that ends with `.lock`"),
+    (r"\.\.", "holds `..`"),
+    (r"[\x00-\x20\x7f]", "holds a space or a control character"),
+    (r"[~^:?*\[\\]", "holds one of `~^:?*[\\`"),
+    (r"\A/|/\Z|//", "has an empty part"),
+    (r"\.\Z", "ends with a dot"),
+    (r"@\{", "holds `@{`"),
+    (r"\A@\Z", "is `@`"),
+    (r"\A-", "starts with `-`"),
+)
 _PULL_REQUEST = re.compile(r"https://[^/\s]+/[^/\s]+/[^/\s]+/pull/(\d+)\b.*")
 
 
@@ -19,19 +31,13 @@ def ref_fault(name: str) -> str:
     """
     if not name:
         return "is empty"
-    if _FORBIDDEN.search(name):
-        return "holds a space, a control character or one of `~^:?*[\\`"
-    if ".." in name or "@{" in name or name == "@":
-        return "holds `..` or `@{`, or is `@`"
-    if name.startswith(("/", "-")) or name.endswith(("/", ".")) or "//" in name:
-        return "starts with `/` or `-`, ends with `/` or `.`, or holds `//`"
-    if any(part.startswith(".") or part.endswith(".lock") for part in name.split("/")):
-        return "has a part that starts with `.` or ends with `.lock`"
-    return ""
+    return next((reason for rule, reason in _RULES if re.search(rule, name)), "")
 
 
 def ref(text: str) -> str:
     """Return a ref's name, or a commit id in lower case."""
+    if not text:
+        raise complaint("ref", "the name of a ref is missing", _ref_hint(text))
     if reason := ref_fault(text):
         raise complaint("ref", f"`{shown(text)}` cannot be a ref: it {reason}", _ref_hint(text))
     return text.lower() if COMMIT.fullmatch(text) else text

@@ -64,5 +64,5 @@ class Section(BaseModel):
         known = [key_of(name) for name in cls.model_fields]
         for key in table:
             if key not in known:
-                hint = suggestion(key, known, "keys here")
+                hint = suggestion(key, known, "keys")
                 yield Fault((key,), "unknown-key", f"`{shown(key)}` is not a key of the manifest", hint)

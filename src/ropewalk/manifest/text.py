@@ -30,7 +30,8 @@ def line(value: str) -> str:
     if len(value) > LONGEST_LINE:
         raise complaint("too-long", f"has {len(value)} characters; {LONGEST_LINE} are allowed")
     if not value.replace("\t", " ").isprintable():
-        raise complaint("invisible", f"`{shown(value)}` holds a line break or another character that cannot be seen")
+        message = f"`{shown(value)}` holds a line break or another character that cannot be seen"
+        raise complaint("invisible", message, "write it on one line, with plain spaces")
     return value
 
 
