@@ -219,7 +219,7 @@ def _decoded(raw: bytes, flags: int, found: Collector) -> str:
     try:
         name = raw.decode()
     except UnicodeDecodeError:
-        name = raw.decode(errors="backslashreplace")
+        name = raw.decode(errors="replace")
         found.error("archive/name-encoding", "the name is not UTF-8", member=name)
         return name
     if not flags & UTF8 and not name.isascii():

@@ -226,9 +226,9 @@ def _corrupt(findings: list[Finding]) -> IntegrityError:
 def _batches(placed: list[_Placed]) -> list[list[_Placed]]:
     """Group members into tasks of like weight, the heaviest first so that no thread is left with it at the end."""
     batches: list[list[_Placed]] = []
-    weight = BATCH
+    weight = 0
     for member in sorted(placed, key=lambda member: member.size, reverse=True):
-        if weight + member.size > BATCH:
+        if not batches or weight + member.size > BATCH:
             batches.append([])
             weight = 0
         batches[-1].append(member)
