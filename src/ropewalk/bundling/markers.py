@@ -10,11 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from packaging.markers import Marker
 
 _TOKEN = re.compile(r"""\s*("[^"]*"|'[^']*'|[()]|not\s+in\b|[\w.]+|[<>=!~]+)""")
 
@@ -123,7 +124,7 @@ def _parts(condition: Condition, kind: type[Both | Either]) -> frozenset[Conditi
 
 def implies(first: Condition, second: Condition) -> bool:
     """Whether `second` plainly holds wherever `first` does; False where it takes more than a look to say."""
-    return second is True or first is False or both(first, second) == first
+    return second is True or first is False or both(first, second) == first or either(first, second) == second
 
 
 def with_extra(condition: Condition, extra: str | None) -> Condition:

@@ -91,9 +91,10 @@ def _merged(group: Sequence[Demand], found: Collector) -> Demand:
 
 
 def _report_empty(group: Sequence[Demand], found: Collector) -> None:
-    pairs = [
+    in_order = sorted(group, key=lambda demand: demand.asked_by)
+    pairs: list[tuple[Demand, ...]] = [
         pair
-        for pair in itertools.combinations(sorted(group, key=lambda demand: demand.asked_by), 2)
+        for pair in itertools.combinations(in_order, 2)
         if (pair[0].specifier & pair[1].specifier).is_unsatisfiable()
     ]
     # Where no two contradict one another, it takes all of them.

@@ -1,0 +1,199 @@
+"""Requirements of several components as one list: nothing is accepted that was not, nothing lost that was."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from bundling.test_markers import ENVIRONMENT
+from ropewalk.bundling.markers import condition_of
+from ropewalk.bundling.requirements import Demand, accepts_no_more, collapse, merge_demands
+from ropewalk.finding import Collector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def demand(text: str, extra: str | None = None, origin: str = "`a`") -> Demand:
+    requirement = Requirement(text)
+    return Demand(
+        name=canonicalize_name(requirement.name),
+        extra=extra,
+        requested=frozenset(map(canonicalize_name, requirement.extras)),
+        condition=condition_of(requirement.marker),
+        specifier=requirement.specifier,
+        url=requirement.url,
+        origins=frozenset({origin}),
+    )
+
+
+def merged(demands: Sequence[Demand]) -> tuple[list[str], list[tuple[str, str]]]:
+    found = Collector("head")
+    result = merge_demands(demands, found)
+    return [str(one) for one in result], [(finding.level.value, finding.message) for finding in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("texts", "result"),
+    [
+        (["numpy<3,>=1.26", "numpy>=1.26,<3", "numpy"], ["numpy<3,>=1.26"]),
+        (["pyarrow>=8.0.0", "pyarrow==24.0.0", "pyarrow<25,>=15"], ["pyarrow==24.0.0"]),
+        (["typing_extensions>=4.5.0", "typing-extensions>=4.12.2"], ["typing-extensions>=4.12.2"]),
+        (["pydantic>=2.7", "Pydantic>=1.10.21", "pydantic>=2.11"], ["pydantic>=2.11"]),
+        (["tabulate<1,>=0.8.10", "tabulate==0.8.10"], ["tabulate==0.8.10"]),
+        (["fsspec>=1.26", "fsspec>=1.26.0"], ["fsspec>=1.26"]),
+        (["google-auth[requests]<3", "google-auth>=2"], ["google-auth>=2", "google-auth[requests]<3"]),
+        (["a; os_name == 'nt'", "a>=1; os_name == 'posix'"], ['a; os_name == "nt"', 'a>=1; os_name == "posix"']),
+        (["a!=1.5", "a!=1.6"], ["a!=1.5,!=1.6"]),
+        (["a~=1.4.2", "a>=1.4"], ["a~=1.4.2"]),
+        (["a===1.0", "a"], ["a===1.0"]),
+        (["a>=1.0rc1", "a>=1.0"], ["a>=1.0,>=1.0rc1"]),
+        (["a<2.0a0", "a<2"], ["a<2,<2.0a0"]),
+    ],
+)
+def test_one_line_a_name_and_marker(texts: list[str], result: list[str]) -> None:
+    for order in itertools.permutations(texts):
+        assert merged([demand(text) for text in order]) == (result, [])
+
+
+def test_an_extra_does_not_repeat_what_the_base_demands() -> None:
+    demands = [
+        demand("pyarrow==24.0.0"),
+        demand("numpy>=1.26"),
+        demand("pandas; os_name == 'posix'"),
+        demand("pyarrow>=14", "s3"),
+        demand("numpy>=2", "s3"),
+        demand("pandas; os_name == 'posix' and sys_platform == 'linux'", "s3"),
+        demand("pandas", "gcs"),
+    ]
+    assert merged(demands)[0] == [
+        "numpy>=1.26",
+        'pandas; os_name == "posix"',
+        "pyarrow==24.0.0",
+        'pandas; extra == "gcs"',
+        'numpy>=2; extra == "s3"',
+    ]
+
+
+def test_an_empty_intersection_names_both_components() -> None:
+    assert merged([demand("numpy>=2", origin="`one`"), demand("numpy<2", origin="`two`"), demand("numpy!=9")])[1] == [
+        ("error", "no version of `numpy` fulfils what `one` (>=2), `two` (<2) require")
+    ]
+
+
+def test_three_that_contradict_one_another_only_together() -> None:
+    demands = [demand("a>=1", origin="`x`"), demand("a<=1", origin="`y`"), demand("a!=1", origin="`z`")]
+    assert merged(demands)[1] == [("error", "no version of `a` fulfils what `x` (>=1), `y` (<=1), `z` (!=1) require")]
+
+
+def test_one_component_that_contradicts_itself() -> None:
+    assert merged([demand("a>2,<1")])[1] == [("error", "no version of `a` fulfils what `a` (<1,>2) requires")]
+
+
+def test_an_extra_against_the_base_is_an_error_or_a_warning() -> None:
+    sure = merged([demand("numpy>=2"), demand("numpy<2", "old", "`b`")])[1]
+    assert sure == [("error", "no version of `numpy` fulfils both `a` (>=2) and `b` (<2) when `old` is chosen")]
+    perhaps = merged([demand("numpy>=2; os_name == 'nt'"), demand("numpy<2; sys_platform == 'win32'", "old", "`b`")])[1]
+    assert perhaps == [
+        (
+            "warning",
+            (
+                "no version of `numpy` fulfils both `a` (>=2) and `b` (<2) when `old` is chosen, "
+                'should `os_name == "nt"` and `sys_platform == "win32"` hold together'
+            ),
+        )
+    ]
+    assert merged([demand("numpy>=2", "new"), demand("numpy<2", "old", "`b`")])[1] == []
+
+
+CLAUSE = st.tuples(
+    st.sampled_from([">=", "<=", "<", ">", "==", "!=", "~="]),
+    st.sampled_from(["1.0", "1.1", "1.1.0", "1.2.3", "2.0", "2.0rc1", "2.0.dev1", "1.0.post1"]),
+).map("".join) | st.sampled_from(["==1.*", "!=1.1.*", "===1.1", "==1.0+local"])
+SPECIFIER = st.lists(CLAUSE, max_size=4).map(lambda clauses: SpecifierSet(",".join(clauses)))
+VERSIONS = [
+    Version(text)
+    for text in (
+        *("0.9", "1.0a1", "1.0", "1.0+local", "1.0.post1", "1.0.post2.dev1", "1.1.dev1", "1.1", "1.1.1", "1.2.2"),
+        *("1.2.3", "1.2.3rc1", "1.2.4", "1.9", "2.0.dev1", "2.0.dev2", "2.0a1", "2.0rc1", "2.0", "2.0+x", "2.0.1", "3"),
+    )
+]
+
+
+@given(SPECIFIER, st.booleans())
+def test_collapsing_changes_nothing_that_is_accepted(specifier: SpecifierSet, keep: bool) -> None:
+    result = collapse(specifier, keep_exclusions=keep)
+    for prereleases in (True, False, None):
+        assert list(result.filter(VERSIONS, prereleases=prereleases)) == list(
+            specifier.filter(VERSIONS, prereleases=prereleases)
+        )
+    assert collapse(result, keep_exclusions=keep) == result
+    if keep:
+        assert {str(one) for one in specifier if one.operator == "!="} <= {str(one) for one in result}
+
+
+@given(SPECIFIER, SPECIFIER)
+def test_what_accepts_no_more_does_not(narrow: SpecifierSet, wide: SpecifierSet) -> None:
+    if accepts_no_more(narrow, wide):
+        for prereleases in (True, None):
+            accepted = set(wide.filter(VERSIONS, prereleases=True))
+            assert set(narrow.filter(VERSIONS, prereleases=prereleases)) <= accepted
+
+
+SOME_MARKER = st.sampled_from(
+    ["", "; os_name == 'posix'", "; sys_platform == 'linux'", "; os_name == 'posix' and sys_platform == 'linux'"]
+)
+DEMAND = st.builds(
+    lambda name, clauses, marker, extra: demand(f"{name}{','.join(clauses)}{marker}", extra),
+    st.sampled_from(["numpy", "Num.Py", "pandas", "pandas[x]"]),
+    st.lists(st.sampled_from([">=1.0", "<3", "!=1.5", ">=2.0", "==2.*"]), max_size=2),
+    SOME_MARKER,
+    st.sampled_from([None, None, "s3", "gcs"]),
+)
+
+
+def active(demands: Sequence[Demand], environment: dict[str, Any], extra: str) -> dict[str, set[Version]]:
+    """Return the versions of each package that a resolver may choose."""
+    allowed: dict[str, set[Version]] = {}
+    for one in demands:
+        marker = one.to_requirement().marker
+        chosen = [{**environment, "extra": name} for name in ("", extra)]
+        if marker is None or any(marker.evaluate(where) for where in chosen):
+            key = f"{one.name}[{','.join(sorted(one.requested))}]" if one.requested else one.name
+            versions = set(one.specifier.filter(VERSIONS, prereleases=True))
+            for name in {key, one.name}:
+                allowed[name] = allowed.get(name, set(VERSIONS)) & versions
+    return allowed
+
+
+@given(st.lists(DEMAND, max_size=6), ENVIRONMENT, st.sampled_from(["", "s3", "gcs"]))
+def test_a_requirement_holds_in_the_bundle_where_it_held_in_a_component(
+    demands: list[Demand], environment: dict[str, Any], extra: str
+) -> None:
+    result = merge_demands(demands, Collector("head"))
+    assert active(result, environment, extra) == active(demands, environment, extra)
+
+
+@given(st.lists(DEMAND, max_size=5), st.randoms(use_true_random=False))
+def test_merging_is_free_of_order_and_settled(demands: list[Demand], chance: Any) -> None:  # noqa: ANN401
+    result = merge_demands(demands, Collector("head"))
+    shuffled = list(demands)
+    chance.shuffle(shuffled)
+    assert list(map(str, merge_demands(shuffled, Collector("head")))) == list(map(str, result))
+    assert list(map(str, merge_demands(result, Collector("head")))) == list(map(str, result))
+
+
+@given(st.lists(DEMAND, max_size=3), st.lists(DEMAND, max_size=3), st.lists(DEMAND, max_size=3))
+def test_merging_is_associative(one: list[Demand], two: list[Demand], three: list[Demand]) -> None:
+    found = Collector("head")
+    left = merge_demands([*merge_demands([*one, *two], found), *three], found)
+    right = merge_demands([*one, *merge_demands([*two, *three], found)], found)
+    assert list(map(str, left)) == list(map(str, right)) == list(map(str, merge_demands([*one, *two, *three], found)))
