@@ -70,7 +70,8 @@ def test_an_extra_does_not_repeat_what_the_base_demands() -> None:
         demand("numpy>=1.26"),
         demand("pandas; os_name == 'posix'"),
         demand("pyarrow>=14", "s3"),
-        demand("numpy>=2", "s3"),
+        demand("numpy>=2,>=1.2", "s3"),
+        demand("pyarrow[x]>=15,<25,!=24.0.1", "s3"),
         demand("pandas; os_name == 'posix' and sys_platform == 'linux'", "s3"),
         demand("pandas", "gcs"),
     ]
@@ -80,6 +81,7 @@ def test_an_extra_does_not_repeat_what_the_base_demands() -> None:
         "pyarrow==24.0.0",
         'pandas; extra == "gcs"',
         'numpy>=2; extra == "s3"',
+        'pyarrow[x]; extra == "s3"',
     ]
 
 
@@ -137,7 +139,7 @@ def test_collapsing_changes_nothing_that_is_accepted(specifier: SpecifierSet, ke
         )
     assert collapse(result, keep_exclusions=keep) == result
     if keep:
-        assert {str(one) for one in specifier if one.operator == "!="} <= {str(one) for one in result}
+        assert {one for one in specifier if one.operator == "!="} <= set(result)
 
 
 @given(SPECIFIER, SPECIFIER)

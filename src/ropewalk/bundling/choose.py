@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,6 @@ from ropewalk.bundling.provenance import COMMIT
 from ropewalk.bundling.recipe import Recipe
 from ropewalk.errors import UsageError
 from ropewalk.finding import Collector, has_errors
-from ropewalk.wheels.tags import parse_platform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ropewalk.manifest.schema import Bundle, Manifest
 
 MANIFEST = "ropewalk.toml"
+
+_PLATFORM = re.compile(r"win32|(?:win|linux|manylinux\d*|musllinux|macosx|ios|android)_\w+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,7 +155,7 @@ def _with_wishes(recipe: Recipe, wishes: Wishes, found: Collector) -> Recipe:
     if wishes.name is not None:
         recipe = replace(recipe, name=_named(wishes.name, "--name", found))
     if wishes.platform is not None:
-        if not parse_platform(wishes.platform).machine:
+        if not _PLATFORM.fullmatch(wishes.platform):
             found.error(
                 "bundle/platform",
                 f"`{wishes.platform}` is no platform tag",

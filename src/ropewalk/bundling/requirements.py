@@ -55,18 +55,33 @@ class Demand:
 def merge_demands(demands: Iterable[Demand], found: Collector) -> tuple[Demand, ...]:
     """Return one demand for each name, requested extras, condition and extra, in canonical order.
 
-    Demands of an extra that the base makes already, as strictly, are left out. Demands that nothing fulfils go
-    to `found`.
+    What the base demands already, as strictly, an extra does not repeat: neither whole demands nor single bounds.
+    Demands that nothing fulfils go to `found`.
     """
     grouped = defaultdict(list)
     for demand in demands:
         grouped[demand.name, demand.extra, demand.requested, str(demand.condition), demand.url].append(demand)
     merged = [_merged(group, found) for group in grouped.values()]
+    _check_pairs(sorted(merged, key=_place), found)
     base = [demand for demand in merged if demand.extra is None]
-    kept = [demand for demand in merged if demand.extra is None or not any(covers(other, demand) for other in base)]
-    kept.sort(key=_place)
-    _check_pairs(kept, found)
-    return tuple(kept)
+    more = [_beyond(base, demand) for demand in merged if demand.extra is not None]
+    kept = [demand for demand in more if not any(covers(other, demand) for other in base)]
+    return tuple(sorted((*base, *kept), key=_place))
+
+
+def _beyond(base: Iterable[Demand], demand: Demand) -> Demand:
+    """Return an extra's demand without the bounds that the base sets wherever it holds."""
+    above = [
+        other.specifier
+        for other in base
+        if other.name == demand.name and implies(demand.condition, other.condition) and not other.url
+    ]
+    bounds = [
+        bound
+        for bound in demand.specifier
+        if not any(accepts_no_more(specifier, SpecifierSet(str(bound))) for specifier in above)
+    ]
+    return replace(demand, specifier=SpecifierSet(bounds))
 
 
 def _place(demand: Demand) -> tuple[str, str, list[str], str, str]:
