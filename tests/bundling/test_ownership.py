@@ -174,3 +174,18 @@ def test_two_modules_of_one_name(make_wheel: MakeWheel, first: Mapping[str, str]
 
 def test_a_module_with_its_stub_is_no_conflict(make_wheel: MakeWheel) -> None:
     assert said(pair(make_wheel, {"tool.py": "", "tool.pyi": ""}, {"other.py": ""})) == {}
+
+
+def test_the_same_licence_is_kept_once_and_the_head_s(make_wheel: MakeWheel) -> None:
+    wheels = [
+        make_wheel("head", requires=["b"], license_files={"LICENSE": "text\n"}),
+        make_wheel("b", license_files={"COPYING": "text\n", "NOTICE": "other\n", "empty": ""}),
+    ]
+    plan = planned(wheels)
+    names = [item.name for item in plan.items if "/licenses/" in item.name]
+    info = "head-1.0.dist-info"
+    assert names == [f"{info}/licenses/b/NOTICE", f"{info}/licenses/b/empty", f"{info}/licenses/head/LICENSE"]
+    assert plan.provenance.copies == {
+        f"{info}/licenses/b/COPYING": f"{info}/licenses/head/LICENSE",
+        f"{info}/ropewalk/components/b/WHEEL": f"{info}/ropewalk/components/head/WHEEL",
+    }

@@ -33,7 +33,9 @@ HEAD = Origin(
     sha256="1" * 64,
     dist_info="head-2.0.dist-info",
 )
-MADE_OF = Provenance(components=(HEAD, CORE), shared={"pkg/ü.py": (HEAD.name, CORE.name)})
+MADE_OF = Provenance(
+    components=(HEAD, CORE), shared={"pkg/ü.py": (HEAD.name, CORE.name)}, copies={"x.dist-info/a": "x.dist-info/b"}
+)
 
 
 def parsed(data: bytes) -> tuple[Provenance | None, list[str]]:
@@ -95,6 +97,12 @@ def test_a_component_that_comes_twice() -> None:
 def test_owners_that_do_not_exist(shared: object) -> None:
     table = json.loads(render_provenance(MADE_OF)) | {"shared": shared}
     assert parsed(json.dumps(table).encode())[1] == ["`shared` does not name components for each path"]
+
+
+@pytest.mark.parametrize("copies", [[], {"a": 1}, {"a": ""}])
+def test_copies_that_lead_nowhere(copies: object) -> None:
+    table = json.loads(render_provenance(MADE_OF)) | {"copies": copies}
+    assert parsed(json.dumps(table).encode())[1] == ["`copies` does not name a path for each path"]
 
 
 def test_a_newer_schema_says_what_to_do() -> None:

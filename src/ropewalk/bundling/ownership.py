@@ -98,10 +98,15 @@ class Owned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ownership:
-    """All files of the components, each once. `shared` are the paths that several bring, with their names."""
+    """All files of the components, each once.
+
+    `shared` are the paths that several bring, with their names. `copies` are paths in the dist-info that are left out
+    because another one there has the same bytes: a dozen components have a dozen times the same licence.
+    """
 
     files: tuple[Owned, ...]
     shared: Mapping[str, tuple[NormalizedName, ...]]
+    copies: Mapping[str, str]
 
 
 def installed_path(path: str, data_dir: str) -> str:
@@ -124,10 +129,11 @@ def installed_path(path: str, data_dir: str) -> str:
     return f"{scheme}:{rest}"
 
 
-def own(wheels: Iterable[Wheel], stem: str, found: Collector) -> Ownership:
+def own(wheels: Iterable[Wheel], head: NormalizedName, stem: str, found: Collector) -> Ownership:
     """Give each member of the components its place; every collision goes to `found`.
 
-    `stem` is `NAME-VERSION` of the bundle. Of a file that several bring, the first of `wheels` is the owner.
+    `stem` is `NAME-VERSION` of the bundle. Of a file that several bring, the first of `wheels` is the owner; of one
+    that stands for others in the dist-info, the head if it has it.
     """
     everything = [file for wheel in wheels for file in _files_of(wheel, stem, found)]
     groups: dict[str, list[Owned]] = defaultdict(list)
@@ -140,7 +146,26 @@ def own(wheels: Iterable[Wheel], stem: str, found: Collector) -> Ownership:
         if len(group) > 1 and _judge(group, found):
             shared[group[0].path] = tuple(file.owner for file in group)
     _check_folders(groups, found)
-    return Ownership(files=tuple(sorted(files, key=lambda file: file.path)), shared=dict(sorted(shared.items())))
+    copies = _copies([file for file in files if file.path.startswith(f"{stem}.dist-info/")], head)
+    kept = (file for file in files if file.path not in copies)
+    return Ownership(
+        files=tuple(sorted(kept, key=lambda file: file.path)),
+        shared=dict(sorted(shared.items())),
+        copies=dict(sorted(copies.items())),
+    )
+
+
+def _copies(files: Iterable[Owned], head: NormalizedName) -> dict[str, str]:
+    """Return which files are left out for which other one with the same bytes and mode."""
+    first: dict[tuple[bytes, int], str] = {}
+    copies = {}
+    for file in sorted(files, key=lambda file: (file.owner != head, file.path)):
+        # By these two the rest of a component is found.
+        if file.item.member.size and file.path.rpartition("/")[2] not in ("METADATA", "RECORD"):
+            original = first.setdefault((sha256_of_member(file.item), file.item.mode), file.path)
+            if original != file.path:
+                copies[file.path] = original
+    return copies
 
 
 def _files_of(wheel: Wheel, stem: str, found: Collector) -> Iterator[Owned]:

@@ -68,11 +68,11 @@ def read_parts(path: Path) -> Parts:
 
 
 def _parts(wheel: Wheel, provenance: Provenance, found: Collector) -> list[Part]:
-    parts = (_part(wheel, origin, found) for origin in provenance.components)
+    parts = (_part(wheel, origin, provenance.copies, found) for origin in provenance.components)
     return [part for part in parts if part is not None]
 
 
-def _part(wheel: Wheel, origin: Origin, found: Collector) -> Part | None:
+def _part(wheel: Wheel, origin: Origin, copies: Mapping[str, str], found: Collector) -> Part | None:
     kept = f"{wheel.dist_info}/{component_folder(origin.name)}"
     texts = {}
     for name in ("METADATA", "RECORD"):
@@ -96,7 +96,8 @@ def _part(wheel: Wheel, origin: Origin, found: Collector) -> Part | None:
     stem = wheel.dist_info.removesuffix(".dist-info")
     layout = layout_of(origin.name, origin.dist_info, metadata.license_files, record, stem)
     paths = [*record, *sorted(unhashed_names(record_name))]
-    places = {path: layout.place(path) for path in paths if path in record or layout.place(path) in wheel.record}
+    places = {path: copies.get(layout.place(path), layout.place(path)) for path in paths}
+    places = {path: place for path, place in places.items() if path in record or place in wheel.record}
     part = Part(origin=origin, record=record, places=places)
     _check_part(wheel, part, found)
     return part

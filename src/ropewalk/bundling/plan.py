@@ -80,7 +80,11 @@ def plan_bundle(components: Iterable[Component], recipe: Recipe) -> Plan:
     head = by_name[recipe.name].wheel
     stem = f"{_escaped(recipe.name)}-{_escaped(str(head.version))}"
     merged = _merge(by_name, recipe, stem, found)
-    made_of = Provenance(components=_origins(by_name, merged.roles), shared=merged.ownership.shared)
+    made_of = Provenance(
+        components=_origins(by_name, merged.roles),
+        shared=merged.ownership.shared,
+        copies=merged.ownership.copies,
+    )
     fresh = _fresh([component.wheel for component in by_name.values()], recipe, merged, made_of, stem)
     return Plan(
         name=recipe.name,
@@ -109,7 +113,7 @@ def _merge(by_name: Mapping[NormalizedName, Component], recipe: Recipe, stem: st
     if recipe.platform is not None:
         check_platform(wheels, recipe.platform, found)
     check_tags(requires_python, tags, found)
-    ownership = own(wheels, stem, found)
+    ownership = own(wheels, recipe.name, stem, found)
     check_import_names(ownership, found)
     entry_points = merge_entry_points(wheels, ownership.files, found)
     licenses = f"{stem}.dist-info/licenses/"

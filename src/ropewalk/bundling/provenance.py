@@ -50,11 +50,15 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provenance:
-    """All components of a bundle, and the paths that several of them have in common."""
+    """All components of a bundle, the paths that several of them have in common, and those that stand elsewhere.
+
+    `copies` leads from a path in the dist-info that was left out to the one that has its bytes.
+    """
 
     tool: str = f"ropewalk {__version__}"
     components: tuple[Origin, ...]
     shared: Mapping[str, tuple[NormalizedName, ...]] = field(default_factory=dict)
+    copies: Mapping[str, str] = field(default_factory=dict)
 
 
 def render_provenance(provenance: Provenance) -> bytes:
@@ -77,6 +81,7 @@ def render_provenance(provenance: Provenance) -> bytes:
         "tool": provenance.tool,
         "components": components,
         "shared": {path: list(names) for path, names in provenance.shared.items()},
+        "copies": dict(provenance.copies),
     }
     return (json.dumps(table, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
@@ -104,10 +109,14 @@ def parse_provenance(data: bytes, member: str, found: Collector) -> Provenance |
     if len(found.findings) > before:
         return None
     shared = _shared(table.get("shared", {}), set(names), member, found)
-    if shared is None:
+    copies = _copies(table.get("copies", {}), member, found)
+    if shared is None or copies is None:
         return None
     return Provenance(
-        tool=str(table.get("tool", "")), components=tuple(origin for origin in origins if origin), shared=shared
+        tool=str(table.get("tool", "")),
+        components=tuple(origin for origin in origins if origin),
+        shared=shared,
+        copies=copies,
     )
 
 
@@ -178,3 +187,10 @@ def _shared(
         found.error("bundle/manifest", "`shared` does not name components for each path", member=member)
         return None
     return {path: tuple(owners) for path, owners in table.items()}
+
+
+def _copies(table: object, member: str, found: Collector) -> dict[str, str] | None:
+    if not isinstance(table, dict) or not all(map(_is_text, table.values())):
+        found.error("bundle/manifest", "`copies` does not name a path for each path", member=member)
+        return None
+    return dict(table)
