@@ -10,7 +10,8 @@ from ropewalk.bundling.choose import Wishes, choose
 from ropewalk.bundling.component import read_components
 from ropewalk.bundling.plan import plan_bundle
 from ropewalk.errors import UsageError
-from ropewalk.tools.files import new_file, sha256_of
+from ropewalk.tools.files import flush, new_file, sha256_of
+from ropewalk.tools.workers import threads
 from ropewalk.wheels.write import member_time, write_wheel
 
 if TYPE_CHECKING:
@@ -83,9 +84,12 @@ def lay(
     target = output / plan.file_name
     if any(target.resolve() == path.resolve() for path in wheels):
         raise UsageError(f"`{target}` is one of the components", hint="name another folder with `--output`")
-    with new_file(target) as temporary:
+    with new_file(target) as temporary, threads(1) as executor:
         write_wheel(temporary, plan.items, when=when, jobs=jobs)
+        # The disk and the processor can work at the same time.
+        flushed = executor.submit(flush, temporary)
         digest = sha256_of(temporary)
+        flushed.result()
     return Bundled(
         path=target,
         sha256=digest,

@@ -12,7 +12,6 @@ from ropewalk.bundling import provenance, sbom
 from ropewalk.bundling.core_metadata import describe, render_identity, render_wheel_file
 from ropewalk.bundling.import_names import check_import_names
 from ropewalk.bundling.ownership import own
-from ropewalk.bundling.platform import check_platform
 from ropewalk.bundling.provenance import Origin, Provenance, render_provenance
 from ropewalk.bundling.python_range import check_tags, intersect_pythons
 from ropewalk.bundling.requirements import merge_demands
@@ -111,6 +110,8 @@ def _merge(by_name: Mapping[NormalizedName, Component], recipe: Recipe, stem: st
     requires_python = intersect_pythons({wheel.name: wheel.metadata.requires_python for wheel in wheels}, found)
     tags = _tags(wheels, recipe, found)
     if recipe.platform is not None:
+        from ropewalk.bundling.platform import check_platform  # noqa: PLC0415 - reads binaries, rarely asked for
+
         check_platform(wheels, recipe.platform, found)
     check_tags(requires_python, tags, found)
     ownership = own(wheels, recipe.name, stem, found)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from ropewalk._version import __version__
 
@@ -73,4 +72,6 @@ def _described(ref: str, name: str, version: str, license_expression: str | None
 
 def purl(name: str, version: str) -> str:
     """Return the package URL of a distribution (the purl specification's type `pypi`)."""
-    return f"pkg:pypi/{name}@{quote(version, safe='.')}"
+    # Of what a version can hold (PEP 440), these two are not written as they are.
+    encoded = version.replace("+", "%2B").replace("!", "%21")
+    return f"pkg:pypi/{name}@{encoded}"

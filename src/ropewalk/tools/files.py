@@ -61,10 +61,15 @@ def _settle(temporary: Path, target: Path) -> None:
     umask = os.umask(0)
     os.umask(umask)
     temporary.chmod(0o666 & ~umask)
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
+    flush(temporary)
     temporary.replace(target)
     _sync_folder(target.parent)
+
+
+def flush(path: Path) -> None:
+    """Return once a file's bytes have reached the disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
