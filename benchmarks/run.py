@@ -220,7 +220,7 @@ def synthetic(folder: Path, size: int) -> Path:
     }
     rows = []
     noise = os.urandom(MEBI)
-    text = b"".join(b"%d the quick brown fox\n" % number for number in range(40000))[:MEBI]
+    text = b"".join(b"%d the quick brown fox\n" % number for number in range(60000))[:MEBI]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, piece, method in (
             ("big/noise.bin", noise, zipfile.ZIP_STORED),
