@@ -114,7 +114,7 @@ def test_b05_a_commit_that_was_forced_away_is_named_and_nothing_takes_its_place(
     upstream.git("reset", "--hard", "--quiet", "HEAD~1")
     upstream.git("reflog", "expire", "--expire=now", "--all")
     upstream.git("gc", "--quiet", "--prune=now")
-    with pytest.raises(ToolError, match=f"the commit {lost} cannot be had from"):
+    with pytest.raises(ToolError, match=f"the commit {lost} cannot be had: "):
         world.checkout()
     assert not (world.folder / "out" / "lib").exists()
     # Where it was kept it can be had for ever.

@@ -70,6 +70,7 @@ def freeze_source(work: Work, name: str, source: WantedSource, found: Looked) ->
     frozen = Source(
         name=name,
         url=source.git,
+        mirrors=tuple(source.mirrors),
         fetched_from="" if fetched_from == source.git else fetched_from,
         ref=found.commit.ref,
         commit=commit,

@@ -67,7 +67,7 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def render_toml(table: Mapping[str, Any]) -> str:
-    """Return a table as TOML, keys sorted, one a line; a list holds tables.
+    """Return a table as TOML, keys sorted, one a line.
 
     tomli-w puts tables that fit on one line there, so that a change of one value is a change of many.
     """
@@ -76,7 +76,7 @@ def render_toml(table: Mapping[str, Any]) -> str:
 
 def _render(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     for key, value in sorted(table.items()):
-        if not isinstance(value, dict | list):
+        if not _holds_tables(value):
             yield f"{_key(key)} = {_value(value)}\n"
     for key, value in sorted(table.items()):
         below = (*path, key)
@@ -84,17 +84,21 @@ def _render(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
         if isinstance(value, dict):
             yield f"\n[{name}]\n"
             yield from _render(value, below)
-        elif isinstance(value, list):
+        elif _holds_tables(value):
             for item in value:
                 yield f"\n[[{name}]]\n"
                 yield from _render(item, below)
+
+
+def _holds_tables(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
 
 
 def _key(key: str) -> str:
     return key if _BARE.fullmatch(key) else _value(key)
 
 
-def _value(value: str | int) -> str:
+def _value(value: str | int | list[str]) -> str:
     # Of what JSON leaves as it is, TOML wants only this one written out.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -84,14 +84,15 @@ class Patch:
 class Source:
     """A repository at one commit.
 
-    `fetched_from` is empty where that is `url`. `time` is the commit's, in RFC 3339 and UTC; `describe` what `git
-    describe --tags --long` says, empty without a tag. `request` is the digest of what the manifest asked for.
-    `patched_commit` and `patched_tree` are what comes out once every patch is applied; without patches they are
-    `commit` and `tree`. `degraded` says why a source stayed where it was.
+    `mirrors` are other places to fetch it from; `fetched_from` is empty where that was `url`. `time` is the commit's,
+    in RFC 3339 and UTC; `describe` what `git describe --tags --long` says, empty without a tag. `request` is the digest
+    of what the manifest asked for. `patched_commit` and `patched_tree` are what comes out once every patch is applied;
+    without patches they are `commit` and `tree`. `degraded` says why a source stayed where it was.
     """
 
     name: str
     url: str
+    mirrors: tuple[str, ...] = ()
     fetched_from: str = ""
     ref: str
     commit: str
@@ -105,6 +106,11 @@ class Source:
     patched_commit: str
     patched_tree: str
     degraded: str = ""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The URLs to fetch it from, the one that had it first."""
+        return tuple(dict.fromkeys(filter(None, (self.fetched_from, self.url, *self.mirrors))))
 
     @property
     def steps(self) -> tuple[str, ...]:

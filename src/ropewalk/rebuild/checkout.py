@@ -16,6 +16,7 @@ from ropewalk.lock.files import read_lock
 from ropewalk.lock.series import apply, commit_parts, commit_series, parse_change
 from ropewalk.tools.git import Git, check_url
 from ropewalk.tools.objects import default_cache, keep
+from ropewalk.tools.process import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -112,28 +113,29 @@ class _Supply:
     lock: Path
     offline: bool
 
-    def complete(self, url: str, fetched_from: str, commit: str) -> Kept:
-        """Return the kept repository of `url` with everything that a commit needs in a work tree."""
+    def complete(self, url: str, places: Sequence[str], commit: str) -> Kept:
+        """Return what is kept of `url` with all that a commit needs, from the first of `places` that has it."""
         kept = keep(self.cache, url, object_format="sha256" if len(commit) == 64 else "sha1")
         self._import_archive(kept, commit)
-        origin = fetched_from or url
-        try:
-            if not self.offline:
-                check_url(origin)
-                kept.fetch_trees(origin, [commit])
-            tree = kept.trees([commit])[commit]
-            blobs = [entry.object_id for entry in kept.entries(tree) if entry.mode != "160000"]
-            if not self.offline:
-                kept.fetch_objects(origin, blobs)
-        except ToolError as error:
-            raise ToolError(
-                f"the commit {commit} cannot be had from `{origin}`: {error.message}",
-                hint="it may have been force-pushed away: take it from a mirror, or from a lock with `--archive`",
-            ) from error
-        if lacking := kept.missing(blobs):
+        faults = []
+        for place in places if not self.offline else ():
+            if not kept.lacking(commit):
+                break
+            try:
+                kept.fetch_trees(check_url(place), [commit])
+                kept.fetch_objects(place, kept.lacking(commit))
+            except ToolError as error:
+                faults.append(f"`{without_secrets(place)}`: {error.message}")
+        lacking = kept.lacking(commit)
+        if lacking and self.offline:
             raise ToolError(
                 f"{len(lacking)} objects of {commit} are not on this machine, and `--offline` was asked for",
                 hint="check out once without it, or freeze with `--archive`",
+            )
+        if lacking:
+            raise ToolError(
+                f"the commit {commit} cannot be had: {'; '.join(faults)}",
+                hint="it may have been force-pushed away: name a mirror that has it, or take a lock with `--archive`",
             )
         return kept
 
@@ -151,7 +153,7 @@ def _check_out(source: Source, patches: Mapping[str, bytes], into: Path, supply:
     )
     if (target / ".git").is_dir() and _is_at(target, source):
         return done
-    kept = supply.complete(source.url, source.fetched_from, source.commit)
+    kept = supply.complete(source.url, source.places, source.commit)
     into.mkdir(parents=True, exist_ok=True)
     with _replacing(target) as folder:
         git = _work_tree(folder, kept, source.commit)
@@ -231,7 +233,7 @@ def _check_out_submodule(folder: Path, submodule: Submodule, supply: _Supply) ->
     # A link on the way would lead out of the work tree.
     if any(part.is_symlink() for part in (path, *path.parents) if part.is_relative_to(folder)):
         raise IntegrityError(f"the submodule path `{submodule.path}` leads through a symbolic link")
-    kept = supply.complete(submodule.url, "", submodule.commit)
+    kept = supply.complete(submodule.url, [submodule.url], submodule.commit)
     path.mkdir(parents=True, exist_ok=True)
     git = _work_tree(path, kept, submodule.commit)
     git.run("update-ref", "--no-deref", "HEAD", submodule.commit)

@@ -105,6 +105,13 @@ class Kept:
             listed.append(Entry(mode, object_id, path))
         return listed
 
+    def lacking(self, commit: str) -> list[str]:
+        """Return what is not here of what a commit needs in a work tree: itself, or blobs."""
+        if self._without_trees([commit]):
+            return [commit]
+        tree = self.trees([commit])[commit]
+        return self.missing(entry.object_id for entry in self.entries(tree) if entry.mode != "160000")
+
     def _without_trees(self, commits: Iterable[str]) -> list[str]:
         absent = self.missing(commits)
         here = sorted(set(commits) - set(absent))
