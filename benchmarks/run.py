@@ -36,11 +36,10 @@ MEBI = 1 << 20
 
 @dataclass(frozen=True)
 class Sample:
-    """The wall times of one kind of process, in seconds, and its largest memory, in bytes."""
+    """The wall times of one kind of process, in seconds."""
 
     name: str
     times: tuple[float, ...]
-    memory: int
 
     @property
     def median(self) -> float:
@@ -72,31 +71,41 @@ class Setting:
         return str(next((self.wheels / "published").glob("*.whl")))
 
 
-def run(command: Sequence[str]) -> tuple[float, int]:
-    """Run a process and return its wall time in seconds and its largest resident set in bytes."""
+def run(command: Sequence[str]) -> float:
+    """Run a process and return its wall time in seconds."""
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     took = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{' '.join(command)} ended with {process.returncode}\n{said.decode()}")
-    return took, usage.ru_maxrss * 1024
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}\n{done.stderr.decode()}")
+    return took
+
+
+def peak(command: Sequence[str]) -> int:
+    """Run a process and return its largest resident set, in bytes.
+
+    A process starts out with the mark of the one that forked it, so a small one stands in between.
+    """
+    script = (
+        "import os, resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, *command], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout) * 1024
 
 
 def side_by_side(kinds: dict[str, Callable[[], Iterable[Sequence[str]]]], rounds: int) -> dict[str, Sample]:
     """Run each kind once a round, in turn; a kind is one or several processes, whose times add up."""
     times: dict[str, list[float]] = {name: [] for name in kinds}
-    memory = dict.fromkeys(kinds, 0)
     for number in range(rounds + 1):
         for name, commands in kinds.items():
-            results = [run(command) for command in commands()]
+            took = sum(run(command) for command in commands())
             if number:  # the first round fills the caches
-                times[name].append(sum(took for took, _ in results))
-            memory[name] = max(memory[name], *(most for _, most in results))
-    return {name: Sample(name, tuple(times[name]), memory[name]) for name in kinds}
+                times[name].append(took)
+    return {name: Sample(name, tuple(times[name])) for name in kinds}
 
 
 def show(samples: dict[str, Sample]) -> None:
@@ -255,12 +264,9 @@ def memory(setting: Setting) -> None:
         print(f"  needs {3 * size >> 20} MiB of disk, and there are {free >> 20}")
         return
     wheel = synthetic(setting.scratch / "synthetic", size)
-    samples = side_by_side(
-        {"python -c pass": lambda: [PYTHON], f"bundle of {size >> 20} MiB": lambda: [lay_big(setting, wheel)]}, 1
-    )
-    show(samples)
-    start, big = samples.values()
-    verdict("memory beyond the start", (big.memory - start.memory) / MEBI, 64, " MiB")
+    before, during = peak(PYTHON), peak(lay_big(setting, wheel))
+    print(f"  python -c pass {before / MEBI:.1f} MiB, bundle of {size >> 20} MiB {during / MEBI:.1f} MiB")
+    verdict("memory beyond the start", (during - before) / MEBI, 64, " MiB")
     wheel.unlink()
 
 
