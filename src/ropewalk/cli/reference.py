@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {
     0: "done",
     1: "there are findings, or a state is degraded",
-    errors.UsageError.exit_code: "the command line, the manifest, the lock or an input is at fault; nothing was written",
+    errors.UsageError.exit_code: "the command line, the manifest, the lock or an input is at fault",
     errors.ToolError.exit_code: "an outside tool, the operating system or the network failed",
     errors.IntegrityError.exit_code: "bytes are not the ones that were recorded",
     errors.RopewalkError.exit_code: "a fault of ropewalk itself",
@@ -34,7 +34,7 @@ def command_reference() -> str:
 def _lines() -> Iterator[str]:
     yield "# Commands"
     yield ""
-    yield "Written by `python3 run.py exec python -m ropewalk.cli.reference > docs/commands.md`; a test holds it to the code."
+    yield "Written by `python3 run.py exec python -m ropewalk.cli.reference > docs/commands.md`; a test holds it to that."
     for name, command in _commands(make_parser(), ""):
         yield ""
         yield f"## `ropewalk {name}`"
