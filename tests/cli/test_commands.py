@@ -221,6 +221,35 @@ def test_a_reader_that_goes_away_is_no_fault(wheels: list[Path], tmp_path: Path)
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("redirection", "code", "message"),
+    [
+        (">/dev/full", 3, "error: the output cannot be written: No space left on device\n"),
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+    ],
+)
+@pytest.mark.parametrize("command", ["--version", "check {}", "check --json {}"])
+def test_streams_that_take_nothing(
+    wheels: list[Path], tmp_path: Path, command: str, redirection: str, code: int, message: str
+) -> None:
+    line = f"{sys.executable} -m ropewalk {command.format(wheels[0])} {redirection}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S607
+    assert (done.returncode, done.stderr) == (code, message)
+
+
+def test_an_encoding_that_has_not_every_character(make_wheel: MakeWheel, tmp_path: Path) -> None:
+    wheel = make_wheel("head", files={"head/ü.txt": ""})
+    done = subprocess.run(
+        [sys.executable, "-m", "ropewalk", "bundle", "--name", "head", "--output", "é", str(wheel)],
+        cwd=tmp_path,
+        env={**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, "é/head-1.0-py3-none-any.whl\n", b"")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGKILL"])
 def test_killed_at_any_moment_it_leaves_the_old_bundle_or_the_new_one(

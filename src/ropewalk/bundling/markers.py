@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from packaging.markers import Marker
 
@@ -65,19 +65,19 @@ def condition_of(marker: Marker | None) -> Condition:
 
 
 def _disjunction(tokens: list[str]) -> Condition:
-    condition = _conjunction(tokens)
+    parts = [_conjunction(tokens)]
     while tokens and tokens[-1] == "or":
         tokens.pop()
-        condition = either(condition, _conjunction(tokens))
-    return condition
+        parts.append(_conjunction(tokens))
+    return any_of(parts)
 
 
 def _conjunction(tokens: list[str]) -> Condition:
-    condition = _operand(tokens)
+    parts = [_operand(tokens)]
     while tokens and tokens[-1] == "and":
         tokens.pop()
-        condition = both(condition, _operand(tokens))
-    return condition
+        parts.append(_operand(tokens))
+    return all_of(parts)
 
 
 def _operand(tokens: list[str]) -> Condition:
@@ -89,37 +89,41 @@ def _operand(tokens: list[str]) -> Condition:
     return Atom(left, " ".join(tokens.pop().split()), tokens.pop())
 
 
+def all_of(conditions: Iterable[Condition]) -> Condition:
+    """Return the condition that holds where all hold; of none it is true."""
+    parts = set(conditions) - {True}
+    return False if False in parts else _joined(Both, Either, parts)
+
+
+def any_of(conditions: Iterable[Condition]) -> Condition:
+    """Return the condition that holds where one of them holds; of none it is false."""
+    parts = set(conditions) - {False}
+    return True if True in parts else _joined(Either, Both, parts)
+
+
 def both(first: Condition, second: Condition) -> Condition:
     """Return the condition that holds where both hold."""
-    if isinstance(first, bool):
-        return second if first else False
-    if isinstance(second, bool):
-        return first if second else False
-    return _joined(Both, Either, first, second)
+    return all_of((first, second))
 
 
 def either(first: Condition, second: Condition) -> Condition:
     """Return the condition that holds where one of them holds."""
-    if isinstance(first, bool):
-        return True if first else second
-    if isinstance(second, bool):
-        return True if second else first
-    return _joined(Either, Both, first, second)
+    return any_of((first, second))
 
 
-def _joined(kind: type[Both | Either], dual: type[Both | Either], first: Condition, second: Condition) -> Condition:
-    parts = {part for side in (first, second) for part in (side.parts if isinstance(side, kind) else (side,))}
+def _joined(kind: type[Both | Either], dual: type[Both | Either], conditions: set[Condition]) -> Condition:
+    parts = {part for one in conditions for part in (one.parts if isinstance(one, kind) else (one,))}
     # `a or (a and b)` is `a`, and the same with the two words exchanged.
-    kept = {
-        part
-        for part in parts
-        if not any(other != part and _parts(other, dual) <= _parts(part, dual) for other in parts)
-    }
-    return next(iter(kept)) if len(kept) == 1 else kind(tuple(sorted(kept, key=str)))
+    composed = [frozenset(part.parts) for part in parts if isinstance(part, dual)]
+    kept = [part for part in parts if not (isinstance(part, dual) and _is_absorbed(part, parts, composed))]
+    if not kept:
+        return kind is Both
+    return kept[0] if len(kept) == 1 else kind(tuple(sorted(kept, key=str)))
 
 
-def _parts(condition: Condition, kind: type[Both | Either]) -> frozenset[Condition]:
-    return frozenset(condition.parts if isinstance(condition, kind) else (condition,))
+def _is_absorbed(part: Both | Either, parts: set[Condition], composed: Iterable[frozenset[Condition]]) -> bool:
+    own = frozenset(part.parts)
+    return not parts.isdisjoint(own) or any(other < own for other in composed)
 
 
 def implies(first: Condition, second: Condition) -> bool:
@@ -147,15 +151,9 @@ def _mapped(condition: Condition, decide: Callable[[Atom], Condition]) -> Condit
         case Atom():
             return decide(condition)
         case Both(parts):
-            result: Condition = True
-            for part in parts:
-                result = both(result, _mapped(part, decide))
-            return result
+            return all_of(_mapped(part, decide) for part in parts)
         case Either(parts):
-            result = False
-            for part in parts:
-                result = either(result, _mapped(part, decide))
-            return result
+            return any_of(_mapped(part, decide) for part in parts)
 
 
 def extras_named(condition: Condition) -> Iterator[str]:

@@ -171,7 +171,7 @@ def _by_name(components: Iterable[Component], recipe: Recipe, found: Collector) 
         for other in others:
             found.error(
                 "bundle/duplicate-component",
-                f"`{name}` comes twice: `{first.wheel.path.name}` and `{other.wheel.path.name}`",
+                f"`{name}` comes twice: {_two_files(first, other)}",
                 member=name,
                 hint="leave one of the two out",
             )
@@ -183,6 +183,11 @@ def _by_name(components: Iterable[Component], recipe: Recipe, found: Collector) 
                 hint="leave its wheel out, or take it off the list `external`",
             )
     return by_name
+
+
+def _two_files(first: Component, other: Component) -> str:
+    one, two = first.wheel.path, other.wheel.path
+    return f"`{one.name}` and `{two.name}`" if one.name != two.name else f"`{one}` and `{two}`"
 
 
 def _report_no_head(components: Mapping[NormalizedName, Component], recipe: Recipe, found: Collector) -> None:

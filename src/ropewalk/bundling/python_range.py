@@ -65,6 +65,10 @@ def check_tags(requires_python: SpecifierSet, tags: Iterable[Tag], found: Collec
         elif not exact and not requires_python.to_range().is_subset(allowed.to_range()):
             found.warning(
                 "bundle/requires-python",
-                f"`Requires-Python: {requires_python}` allows Pythons below {floor}, where the tag `{tag}` starts",
+                f"{_stated(requires_python)} allows Pythons below {floor}, where the tag `{tag}` starts",
                 hint=f"write `Requires-Python: >={floor}` in the native component",
             )
+
+
+def _stated(requires_python: SpecifierSet) -> str:
+    return f"`Requires-Python: {requires_python}`" if str(requires_python) else "a bundle without `Requires-Python`"

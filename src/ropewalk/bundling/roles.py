@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.utils import NormalizedName, canonicalize_name
 
-from ropewalk.bundling.markers import Both, Condition, both, condition_of, either, extras_named, implies, with_extra
+from ropewalk.bundling.markers import (
+    Both,
+    Condition,
+    all_of,
+    any_of,
+    both,
+    condition_of,
+    extras_named,
+    implies,
+    with_extra,
+)
 from ropewalk.bundling.requirements import Demand
 
 if TYPE_CHECKING:
@@ -169,13 +179,7 @@ def _shortest(ways: _Ways) -> _Ways:
 
 
 def _condition(ways: _Ways) -> Condition:
-    result: Condition = False
-    for way in ways:
-        one: Condition = True
-        for literal in way:
-            one = both(one, literal)
-        result = either(result, one)
-    return result
+    return any_of(all_of(way) for way in ways)
 
 
 def _extras_of(walks: _Walks) -> dict[NormalizedName, tuple[NormalizedName, ...]]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import os
 import sys
+
+from ropewalk.cli.output import OutputError, write_out
 
 TYPE_CHECKING = False  # importing `typing` for it would take longer than `ropewalk --version` otherwise does
 if TYPE_CHECKING:
@@ -12,8 +17,10 @@ if TYPE_CHECKING:
 
     from ropewalk.errors import RopewalkError
 
-INTERRUPTED = 130
+TOOL_FAILED = 3
 OWN_FAULT = 70
+INTERRUPTED = 130
+READER_GONE = 128 + 13
 
 
 class Terminated(BaseException):
@@ -27,6 +34,22 @@ class Terminated(BaseException):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _open_streams()
+    try:
+        code = _main(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has had enough of it.
+        code = READER_GONE
+        _close_stdout()
+    except OSError as error:
+        sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
+        code = TOOL_FAILED
+        _close_stdout()
+    return code
+
+
+def _main(arguments: Sequence[str]) -> int:
     if arguments == ["--version"]:  # asked for by scripts, often: it loads nothing
         from ropewalk._version import __version__  # noqa: PLC0415
 
@@ -36,14 +59,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = make_parser().parse_args(arguments)
     _listen()
-    try:
-        code = _run(options)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has had enough of it; closing stdout again at exit would complain.
-        sys.stdout = None
-        return 128 + 13
-    return code
+    return _run(options)
+
+
+def _open_streams() -> None:
+    """Make sure of streams that take any text: one may be closed, or of an encoding that has not every character."""
+    codecs.register_error("ropewalk", _written_out)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="ropewalk")
+
+
+def _written_out(error: UnicodeError) -> tuple[bytes, int]:
+    """Return what stands for characters that an encoding has not: bytes of a path as they were, else an escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    escaped = (
+        bytes([ord(one) - 0xDC00]) if "\udc80" <= one <= "\udcff" else one.encode("ascii", "backslashreplace")
+        for one in characters
+    )
+    return b"".join(escaped), error.end
+
+
+def _close_stdout() -> None:
+    """Leave nothing to be flushed at exit, which would fail again and say so."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -59,8 +104,8 @@ def _run(options: argparse.Namespace) -> int:
         return INTERRUPTED
     except Terminated as ending:
         return ending.exit_code
-    except BrokenPipeError:
-        raise
+    except OutputError as error:
+        raise error.reason from None
     except Exception as error:  # noqa: BLE001 - the outermost frame: the rest is our own fault
         return _own_fault(error)
     return code
@@ -71,7 +116,7 @@ def _report(error: RopewalkError, *, as_json: bool) -> None:
     from ropewalk.report.terminal import render_error  # noqa: PLC0415
 
     if as_json:
-        sys.stdout.write(error_to_json(error))
+        write_out(error_to_json(error))
     sys.stderr.write(render_error(error))
 
 

@@ -34,7 +34,7 @@ def command_reference() -> str:
 def _lines() -> Iterator[str]:
     yield "# Commands"
     yield ""
-    yield "Written by `python3 run.py exec python -m ropewalk.cli.reference > docs/commands.md`; a test holds it to that."
+    yield "Written by `python3 run.py exec python -m ropewalk.cli.reference > docs/commands.md`."
     for name, command in _commands(make_parser(), ""):
         yield ""
         yield f"## `ropewalk {name}`"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 VERSIONS = ("1.0", "1.1", "1.2", "2.1", "2.2", "2.3", "2.4", "2.5")
 """Versions of the specification that can be read, the oldest first (2.0 was never accepted)."""
 
+LONGEST_QUOTE = 200
+"""Characters of a field that are quoted in a message."""
+
 INTRODUCED = {
     "dynamic": "2.2",
     "license_expression": "2.4",
@@ -66,13 +69,15 @@ def parse_metadata(data: bytes, name: str, found: Collector) -> CoreMetadata | N
         found.error("metadata/unreadable-field", f"`{key}` is unknown, repeated or not UTF-8", member=name)
     version_of_format = raw.get("metadata_version", "")
     if version_of_format not in VERSIONS:
-        found.error("metadata/version", f"`Metadata-Version: {version_of_format}` is not a known one", member=name)
+        found.error(
+            "metadata/version", f"`Metadata-Version: {_cut(version_of_format)}` is not a known one", member=name
+        )
     requirements = tuple(_requirements(raw.get("requires_dist", []), name, found))
     requires_python = _requires_python(raw.get("requires_python", ""), name, found)
     version = _version(raw.get("version", ""), name, found)
     project = raw.get("name", "")
     if not _is_name(project):
-        found.error("metadata/name", f"`Name: {project}` is no project name", member=name)
+        found.error("metadata/name", f"`Name: {_cut(project)}` is no project name", member=name)
         return None
     if version is None:
         return None
@@ -105,7 +110,9 @@ def _requirements(texts: list[str], name: str, found: Collector) -> list[Require
             requirements.append(Requirement(text))
         except InvalidRequirement as error:
             reason = str(error).partition("\n")[0]
-            found.error("metadata/requirement", f"`Requires-Dist: {text}` is no requirement: {reason}", member=name)
+            found.error(
+                "metadata/requirement", f"`Requires-Dist: {_cut(text)}` is no requirement: {_cut(reason)}", member=name
+            )
     return requirements
 
 
@@ -114,7 +121,7 @@ def _requires_python(text: str, name: str, found: Collector) -> SpecifierSet:
         _refuse_endless_numbers(text, InvalidSpecifier)
         return SpecifierSet(text)
     except InvalidSpecifier:
-        found.error("metadata/requires-python", f"`Requires-Python: {text}` is no version specifier", member=name)
+        found.error("metadata/requires-python", f"`Requires-Python: {_cut(text)}` is no version specifier", member=name)
         return SpecifierSet()
 
 
@@ -123,8 +130,13 @@ def _version(text: str, name: str, found: Collector) -> Version | None:
         _refuse_endless_numbers(text, InvalidVersion)
         return Version(text)
     except InvalidVersion:
-        found.error("metadata/project-version", f"`Version: {text}` is no version (PEP 440)", member=name)
+        found.error("metadata/project-version", f"`Version: {_cut(text)}` is no version (PEP 440)", member=name)
         return None
+
+
+def _cut(text: str) -> str:
+    """Return a text as a message can hold it."""
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def _refuse_endless_numbers(text: str, error: type[ValueError]) -> None:
