@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ropewalk.errors import RopewalkError, UsageError
+from freeze.test_contents import add_submodule
+from repositories import make_repository
+from ropewalk.errors import RopewalkError, ToolError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +44,34 @@ def test_offline_after_upstream_is_gone(upstream: Repository, world: World) -> N
     shutil.rmtree(upstream.path)
     (two,) = world.checkout("two", "cache-a", offline=True)
     assert (one.commit, one.tree) == (two.commit, two.tree)
+
+
+def test_from_the_archive_once_every_upstream_is_gone(upstream: Repository, world: World, tmp_path: Path) -> None:
+    sub = make_repository(tmp_path / "sub")
+    commit = sub.commit("one", {"s.txt": "s\n"})
+    add_submodule(upstream, "sub", "../sub", commit)
+    patched(upstream, world)
+    frozen = world.one(archive=True)
+    shutil.rmtree(upstream.path)
+    shutil.rmtree(sub.path)
+    shutil.rmtree(world.cache)
+    (done,) = world.checkout("out", "another", offline=True)
+    assert (done.commit, done.tree) == (frozen.patched_commit, frozen.patched_tree)
+    assert (done.path / "sub" / "s.txt").read_text() == "s\n"
+    packs = sorted(path.name for path in (world.lock / "objects").iterdir())
+    assert packs == sorted([f"{frozen.commit}.pack", f"{commit}.pack"])
+
+
+def test_an_archive_that_was_tampered_with(upstream: Repository, world: World) -> None:
+    patched(upstream, world)
+    frozen = world.one(archive=True)
+    pack = world.lock / "objects" / f"{frozen.commit}.pack"
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1
+    pack.write_bytes(data)
+    with pytest.raises(ToolError):
+        world.checkout("out", "another", offline=True)
+    assert not (world.folder / "out" / "lib").exists()
 
 
 def test_a_work_tree_that_is_right_is_left_alone(upstream: Repository, world: World) -> None:

@@ -58,6 +58,9 @@ def _add_freeze(commands: Commands[argparse.ArgumentParser]) -> None:
     command.add_argument(
         "--keep-going", action="store_true", help="let a source that fails stay at its last good commit"
     )
+    command.add_argument(
+        "--archive", action="store_true", help="keep the objects beside the lock, so that it can outlive its upstreams"
+    )
     command.add_argument("--dry-run", action="store_true", help="say what would move, and write nothing")
     _add_cache(command)
 

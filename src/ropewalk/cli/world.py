@@ -22,6 +22,7 @@ def run_freeze(options: argparse.Namespace) -> int:
         only=tuple(options.only),
         upgrade=tuple(options.upgrade),
         keep_going=options.keep_going,
+        archive=options.archive,
         dry_run=options.dry_run,
     )
     frozen = freeze(options.manifest, lock=options.lock, cache=options.cache, order=order)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ropewalk._version import __version__
 from ropewalk.errors import RopewalkError, ToolError, UsageError
 from ropewalk.finding import Finding, Level
+from ropewalk.freeze.archive import write_archive
 from ropewalk.freeze.look_up import Looked, look_up_source
 from ropewalk.freeze.source import Done, Work, freeze_source
 from ropewalk.lock.files import read_lock, sources_text, write_lock
@@ -52,12 +53,13 @@ class Order:
 
     `only` are the sources to look at: all others stay as the lock has them. With `upgrade` all others stay at their
     commit, while what the manifest says of them is taken in. With `keep_going` a source that fails stays where it
-    was, and the state says so.
+    was, and the state says so. With `archive` the objects of every commit are kept beside the lock.
     """
 
     only: tuple[str, ...] = ()
     upgrade: tuple[str, ...] = ()
     keep_going: bool = False
+    archive: bool = False
     dry_run: bool = False
 
 
@@ -112,6 +114,8 @@ def freeze(
     moved = tuple(source.name for source in state.sources if locked.get(source.name) != source)
     gone = tuple(sorted(set(locked) - {source.name for source in state.sources}))
     changed = bool(moved or gone) if order.dry_run else write_lock(state, folder)
+    if order.archive and not order.dry_run:
+        write_archive(state, folder, work.cache)
     return Frozen(
         id=state_id(sources_text(state.sources)),
         lock=folder,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 STATE = "state.toml"
 SOURCES = "sources.toml"
 PATCHES = "patches"
+OBJECTS = "objects"
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -101,6 +102,11 @@ def _key(key: str) -> str:
 def _value(value: str | int | list[str]) -> str:
     # Of what JSON leaves as it is, TOML wants only this one written out.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def archive_path(folder: Path, commit: str) -> Path:
+    """Return where a lock folder keeps the objects of a commit, if it does."""
+    return folder / OBJECTS / f"{commit}.pack"
 
 
 def write_lock(state: State, folder: Path) -> bool:

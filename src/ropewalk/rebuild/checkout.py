@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import IntegrityError, ToolError, UsageError
+from ropewalk.errors import IntegrityError, UsageError
 from ropewalk.finding import Finding
-from ropewalk.lock.files import read_lock
+from ropewalk.lock.files import archive_path, read_lock
 from ropewalk.lock.series import apply, commit_parts, commit_series, parse_change
-from ropewalk.tools.git import Git, check_url
+from ropewalk.tools.git import Git
 from ropewalk.tools.objects import default_cache, keep
-from ropewalk.tools.process import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -114,36 +113,13 @@ class _Supply:
     offline: bool
 
     def complete(self, url: str, places: Sequence[str], commit: str) -> Kept:
-        """Return what is kept of `url` with all that a commit needs, from the first of `places` that has it."""
+        """Return what is kept of `url` with all that a commit needs, from the archive or one of the places."""
         kept = keep(self.cache, url, object_format="sha256" if len(commit) == 64 else "sha1")
-        self._import_archive(kept, commit)
-        faults = []
-        for place in places if not self.offline else ():
-            if not kept.lacking(commit):
-                break
-            try:
-                kept.fetch_trees(check_url(place), [commit])
-                kept.fetch_objects(place, kept.lacking(commit))
-            except ToolError as error:
-                faults.append(f"`{without_secrets(place)}`: {error.message}")
-        lacking = kept.lacking(commit)
-        if lacking and self.offline:
-            raise ToolError(
-                f"{len(lacking)} objects of {commit} are not on this machine, and `--offline` was asked for",
-                hint="check out once without it, or freeze with `--archive`",
-            )
-        if lacking:
-            raise ToolError(
-                f"the commit {commit} cannot be had: {'; '.join(faults)}",
-                hint="it may have been force-pushed away: name a mirror that has it, or take a lock with `--archive`",
-            )
+        archived = archive_path(self.lock, commit)
+        if archived.is_file() and kept.lacking(commit):
+            kept.take_pack(archived)
+        kept.complete(commit, () if self.offline else places)
         return kept
-
-    def _import_archive(self, kept: Kept, commit: str) -> None:
-        for pack in sorted((self.lock / "objects").glob("*.pack")):
-            if pack.stem.endswith(commit) and kept.missing([commit]):
-                with pack.open("rb") as file:
-                    kept.git.run("index-pack", "--stdin", stdin=file.read())
 
 
 def _check_out(source: Source, patches: Mapping[str, bytes], into: Path, supply: _Supply) -> CheckedOut:
@@ -195,22 +171,9 @@ def _work_tree(folder: Path, kept: Kept, commit: str) -> Git:
     object_format = "sha256" if len(commit) == 64 else "sha1"
     Git().run("init", "--quiet", "--template=", f"--object-format={object_format}", "--", str(folder))
     git = Git(git_dir=folder / ".git", work_tree=folder)
-    git.run("index-pack", "--stdin", stdin=pack_of(kept, commit))
+    kept.write_pack(commit, folder / ".git" / "objects" / "pack")
     (folder / ".git" / "shallow").write_text(f"{commit}\n", encoding="utf-8")
     return git
-
-
-def pack_of(kept: Kept, commit: str) -> bytes:
-    """Return a pack with a commit, its trees and its blobs, and no history."""
-    tree = kept.trees([commit])[commit]
-    rows = kept.git.run("ls-tree", "-r", "-t", "-z", tree).stdout.split(b"\0")
-    objects = {commit.encode(), tree.encode()}
-    for row in filter(None, rows):
-        mode, _, object_id = row.partition(b"\t")[0].split(b" ")
-        if mode != b"160000":
-            objects.add(object_id)
-    stdin = b"".join(one + b"\n" for one in sorted(objects))
-    return kept.git.run("pack-objects", "--stdout", "--quiet", "--threads=1", stdin=stdin).stdout
 
 
 def _apply_patches(git: Git, source: Source, patches: Mapping[str, bytes]) -> None:

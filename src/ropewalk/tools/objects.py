@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk.errors import ToolError
 from ropewalk.tools.git import Git, canonical_url, check_url, init_bare
+from ropewalk.tools.process import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -118,6 +119,54 @@ class Kept:
         trees = self.trees(here)
         lost = set(self.missing(trees.values()))
         return sorted([*absent, *(commit for commit, tree in trees.items() if tree in lost)])
+
+    def write_pack(self, commit: str, folder: Path) -> Path:
+        """Write a pack of a commit, its trees and its blobs, without history, into a folder; return its path."""
+        tree = self.trees([commit])[commit]
+        rows = self.git.run("ls-tree", "-r", "-t", "-z", tree).stdout.split(b"\0")
+        objects = {commit.encode(), tree.encode()}
+        for row in filter(None, rows):
+            mode, _, object_id = row.partition(b"\t")[0].split(b" ")
+            if mode != b"160000":
+                objects.add(object_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        stdin = b"".join(one + b"\n" for one in sorted(objects))
+        # One thread, so that the same objects make the same pack.
+        digest = self.git.text("pack-objects", "--quiet", "--threads=1", str(folder / "pack"), stdin=stdin)
+        return folder / f"pack-{digest}.pack"
+
+    def take_pack(self, pack: Path) -> None:
+        """Take the objects of a pack in; git computes the id of each, so that none is what it is not."""
+        target = self.folder / "objects" / "pack" / f"pack-{pack.stem}.pack"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(pack, target)
+        try:
+            self.git.run("index-pack", str(target))
+        except ToolError:
+            target.unlink()
+            raise
+
+    def complete(self, commit: str, places: Iterable[str]) -> None:
+        """Fetch all that a commit needs in a work tree from the first of `places` that has it.
+
+        Raises:
+            ToolError: none of them has, or there are none.
+        """
+        faults = []
+        for place in places:
+            if not self.lacking(commit):
+                return
+            try:
+                self.fetch_trees(check_url(place), [commit])
+                self.fetch_objects(place, self.lacking(commit))
+            except ToolError as error:
+                faults.append(f"`{without_secrets(place)}`: {error.message}")
+        if lacking := self.lacking(commit):
+            reason = "; ".join(faults) or f"{len(lacking)} of its objects are not on this machine"
+            raise ToolError(
+                f"the commit {commit} cannot be had: {reason}",
+                hint="it may have been force-pushed away: name a mirror that has it, or take a lock with `--archive`",
+            )
 
     @contextlib.contextmanager
     def _staging(self, url: str, kind: str, *, beside: bool = False) -> Iterator[Git]:
