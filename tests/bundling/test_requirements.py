@@ -156,7 +156,7 @@ SOME_MARKER = st.sampled_from(
 DEMAND = st.builds(
     lambda name, clauses, marker, extra: demand(f"{name}{','.join(clauses)}{marker}", extra),
     st.sampled_from(["numpy", "Num.Py", "pandas", "pandas[x]"]),
-    st.lists(st.sampled_from([">=1.0", "<3", "!=1.5", ">=2.0", "==2.*"]), max_size=2),
+    st.lists(st.sampled_from([">=1.0", "<3", "!=1.5", ">=2.0", "==2.*", "~=1.1", ">=2.0rc1", "==1.1"]), max_size=3),
     SOME_MARKER,
     st.sampled_from([None, None, "s3", "gcs"]),
 )
@@ -194,27 +194,9 @@ def test_merging_is_free_of_order_and_settled(demands: list[Demand], chance: Any
     assert list(map(str, merge_demands(result, Collector("head")))) == list(map(str, result))
 
 
-@given(
-    st.lists(DEMAND, max_size=3),
-    st.lists(DEMAND, max_size=3),
-    st.lists(DEMAND, max_size=3),
-    ENVIRONMENT,
-    st.sampled_from(["", "s3", "gcs"]),
-)
-def test_merging_is_associative(
-    one: list[Demand], two: list[Demand], three: list[Demand], environment: dict[str, Any], extra: str
-) -> None:
+@given(st.lists(DEMAND, max_size=3), st.lists(DEMAND, max_size=3), st.lists(DEMAND, max_size=3))
+def test_merging_is_associative(one: list[Demand], two: list[Demand], three: list[Demand]) -> None:
     found = Collector("head")
-    left = merge_demands([*merge_demands([*one, *two], found), *three], found)
-    right = merge_demands([*one, *merge_demands([*two, *three], found)], found)
-    whole = merge_demands([*one, *two, *three], found)
-    # One range can be written in several ways, so that what is compared is what the lines accept.
-    expected = active(whole, environment, extra)
-    assert active(left, environment, extra) == active(right, environment, extra) == expected
-    assert (
-        [_line(demand) for demand in left] == [_line(demand) for demand in right] == [_line(demand) for demand in whole]
-    )
-
-
-def _line(demand: Demand) -> tuple[str, str | None, frozenset[str], str]:
-    return demand.name, demand.extra, demand.requested, str(demand.condition)
+    whole = list(map(str, merge_demands([*one, *two, *three], found)))
+    assert list(map(str, merge_demands([*merge_demands([*one, *two], found), *three], found))) == whole
+    assert list(map(str, merge_demands([*one, *merge_demands([*two, *three], found)], found))) == whole

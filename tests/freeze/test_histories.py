@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from freeze.freezing import World
 from repositories import make_repository
 from ropewalk.errors import UsageError
-from ropewalk.lock.state import Standing
+from ropewalk.lock.state import Source, Standing
 
 if TYPE_CHECKING:
     from repositories import Repository
@@ -171,16 +171,11 @@ def _section(setting: str) -> str:
 def check(upstream: Repository, world: World, base: str, *, moved: bool) -> None:
     world.source(upstream, submodules="false")
     world.patch(upstream, "pr")
-    try:
-        source = world.one()
-    except UsageError as error:
+    source, refusal = frozen_or_refused(world)
+    if source is None:
         # Upstream went on, and the change no longer fits: that is an answer, and no state.
-        answer = error
-    else:
-        answer = None
-    if answer is not None:
         assert moved
-        assert "does not apply" in answer.findings[0].message
+        assert "does not apply" in refusal
         assert not world.lock.exists()
         return
     (patch,) = source.patches
@@ -189,3 +184,10 @@ def check(upstream: Repository, world: World, base: str, *, moved: bool) -> None
     (done,) = world.checkout()
     assert (done.commit, done.tree) == (source.patched_commit, source.patched_tree)
     assert base == patch.base or moved or patch.standing is Standing.MERGED
+
+
+def frozen_or_refused(world: World) -> tuple[Source | None, str]:
+    try:
+        return world.one(), ""
+    except UsageError as error:
+        return None, error.findings[0].message

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ropewalk.bundling.markers import FAULT_HINT, marker_fault
 from ropewalk.errors import RopewalkError, UsageError
+from ropewalk.finding import Collector
 from ropewalk.tools.files import sha256_of
 from ropewalk.tools.workers import threads
 from ropewalk.wheels.wheel import Wheel, read_wheel
@@ -37,7 +39,8 @@ def read_components(
     """Read wheels, several at once.
 
     Raises:
-        UsageError: some of them cannot be read or break a rule; the findings name every one.
+        UsageError: some of them cannot be read, break a rule or have a marker that cannot be bundled; the findings
+            name every one.
     """
     with threads(jobs) as executor:
         digests = [executor.submit(sha256_of, path) for path in paths]
@@ -45,7 +48,7 @@ def read_components(
         faults: list[RopewalkError] = []
         for path in paths:
             try:
-                wheels.append(read_wheel(path))
+                wheels.append(_read(path))
             except UsageError as error:
                 faults.append(error)
         if faults:
@@ -54,6 +57,24 @@ def read_components(
             Component(wheel=wheel, sha256=digest.result(), commit=commits.get(wheel.name))
             for wheel, digest in zip(wheels, digests, strict=True)
         ]
+
+
+def _read(path: Path) -> Wheel:
+    wheel = read_wheel(path)
+    found = Collector(path.name)
+    for requirement in wheel.metadata.requires_dist:
+        if fault := marker_fault(requirement.marker):
+            found.error(
+                "bundle/marker",
+                f"the marker with which `{wheel.name}` requires `{requirement.name}` {fault}",
+                member=wheel.name,
+                hint=FAULT_HINT,
+            )
+    if found.findings:
+        raise UsageError(
+            f"`{path.name}` has markers that mean nothing in a wheel", hint=FAULT_HINT, findings=found.findings
+        )
+    return wheel
 
 
 def _joined(faults: Sequence[RopewalkError]) -> UsageError:

@@ -10,12 +10,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
+
+from ropewalk.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from packaging.markers import Marker
+
+OF_LOCK_FILES = frozenset({"extras", "dependency_groups"})
+"""Variables that lock files have and wheels have not (PEP 751)."""
+
+OF_VERSIONS = frozenset({"python_version", "python_full_version", "implementation_version"})
+"""Variables that are compared as versions."""
+
+FAULT_HINT = 'write markers as the dependency specifiers define them, such as `os_name == "nt" and extra == "NAME"`'
 
 _TOKEN = re.compile(r"""\s*("[^"]*"|'[^']*'|[()]|not\s+in\b|[\w.]+|[<>=!~]+)""")
 
@@ -56,10 +67,66 @@ Condition = Atom | Both | Either | bool
 
 
 def condition_of(marker: Marker | None) -> Condition:
-    """Return a marker as a condition; no marker is always true."""
+    """Return a marker as a condition; no marker is always true.
+
+    Raises:
+        UsageError: the marker means nothing in the metadata of a wheel (`marker_fault`).
+    """
+    if fault := marker_fault(marker):
+        raise UsageError(f"a marker {fault}", hint=FAULT_HINT)
+    return _parsed(str(marker)) if marker else True
+
+
+def marker_fault(marker: Marker | None) -> str:
+    """Return what is wrong with a marker in the metadata of a wheel, an empty text where nothing is.
+
+    `packaging` takes more than the specification has. It resolves escapes in strings and writes what comes out, line
+    breaks too, although the grammar knows no backslash. It reads the variables of lock files. And it compares `extra`
+    by any operator, where two are defined and installers differ about the others.
+    """
     if marker is None:
-        return True
-    tokens = [match[1] for match in _TOKEN.finditer(str(marker))]
+        return ""
+    try:
+        text = str(marker)
+    except ValueError:
+        return "has a string with both kinds of quotes"
+    if "\\" in text or not text.isprintable():
+        return "has a string with a backslash or a control character"
+    return next(filter(None, map(_atom_fault, _atoms(_parsed(text)))), "")
+
+
+def _atom_fault(atom: Atom) -> str:
+    sides = {atom.left, atom.right}
+    if not sides.isdisjoint(OF_LOCK_FILES):
+        return f"has `{atom}`, which only a lock file can ask"
+    if "extra" in sides and (atom.operator not in ("==", "!=") or _extra_of(atom) is None):
+        return f"has `{atom}`, where an extra can only be compared with its name, by `==` or `!=`"
+    return ""
+
+
+def _extra_of(atom: Atom) -> str | None:
+    """Return the extra that a comparison speaks of, None where it speaks of none."""
+    if "extra" not in (atom.left, atom.right):
+        return None
+    other = atom.right if atom.left == "extra" else atom.left
+    return canonicalize_name(other[1:-1]) if _is_string(other) else None
+
+
+def _is_string(side: str) -> bool:
+    return side[0] in "\"'"
+
+
+def _atoms(condition: Condition) -> Iterator[Atom]:
+    match condition:
+        case Atom():
+            yield condition
+        case Both(parts) | Either(parts):
+            for part in parts:
+                yield from _atoms(part)
+
+
+def _parsed(text: str) -> Condition:
+    tokens = [match[1] for match in _TOKEN.finditer(text)]
     tokens.reverse()
     return _disjunction(tokens)
 
@@ -131,15 +198,40 @@ def implies(first: Condition, second: Condition) -> bool:
     return second is True or first is False or both(first, second) == first or either(first, second) == second
 
 
+def contradict(first: Condition, second: Condition) -> bool:
+    """Whether two conditions plainly never hold together; False where it takes more than a look to say."""
+    match first:
+        case bool():
+            return not first or second is False
+        case Both(parts):
+            return any(contradict(part, second) for part in parts)
+        case Either(parts):
+            return all(contradict(part, second) for part in parts)
+        case Atom():
+            return _exclude(first, second) if isinstance(second, Atom) else contradict(second, first)
+
+
+def _exclude(first: Atom, second: Atom) -> bool:
+    if first.left != second.left or not all(map(_is_string, (first.right, second.right))):
+        return False
+    if first.left in OF_VERSIONS:
+        try:
+            together = SpecifierSet(f"{first.operator}{first.right[1:-1]}")
+            together &= SpecifierSet(f"{second.operator}{second.right[1:-1]}")
+        except InvalidSpecifier:
+            return False
+        return together.is_unsatisfiable()
+    if first.operator == second.operator == "==":
+        return first.right != second.right
+    return {first.operator, second.operator} == {"==", "!="} and first.right == second.right
+
+
 def with_extra(condition: Condition, extra: str | None) -> Condition:
     """Return what is left of a condition once `extra` is the chosen extra, or none is."""
 
     def decide(atom: Atom) -> Condition:
-        sides = (atom.left, atom.right)
-        if "extra" not in sides or atom.operator not in ("==", "!="):
-            return atom
-        named = canonicalize_name((sides[1] if sides[0] == "extra" else sides[0])[1:-1])
-        return (named == (extra or "")) == (atom.operator == "==")
+        named = _extra_of(atom)
+        return atom if named is None else (named == (extra or "")) == (atom.operator == "==")
 
     return _mapped(condition, decide)
 
@@ -158,12 +250,7 @@ def _mapped(condition: Condition, decide: Callable[[Atom], Condition]) -> Condit
 
 def extras_named(condition: Condition) -> Iterator[str]:
     """Yield the extras that a condition speaks of."""
-    match condition:
-        case Atom(left, _, right) if "extra" in (left, right):
-            yield canonicalize_name((right if left == "extra" else left)[1:-1])
-        case Both(parts) | Either(parts):
-            for part in parts:
-                yield from extras_named(part)
+    yield from filter(None, map(_extra_of, _atoms(condition)))
 
 
 def marker_text(condition: Condition, extra: str | None) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from ropewalk.bundling.markers import Condition, implies, marker_text
+from ropewalk.bundling.markers import Condition, contradict, implies, marker_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,13 +56,11 @@ def merge_demands(demands: Iterable[Demand], found: Collector) -> tuple[Demand, 
     """Return one demand for each name, requested extras, condition and extra, in canonical order.
 
     What the base demands already, as strictly, an extra does not repeat: neither whole demands nor single bounds.
-    Demands that nothing fulfils go to `found`.
+    Demands that nothing fulfils go to `found`; those whose condition never holds are left out.
     """
-    grouped = defaultdict(list)
-    for demand in demands:
-        grouped[demand.name, demand.extra, demand.requested, str(demand.condition), demand.url].append(demand)
-    merged = [_merged(group, found) for group in grouped.values()]
-    _check_pairs(sorted(merged, key=_place), found)
+    ordered = sorted((demand for demand in demands if demand.condition is not False), key=_place)
+    merged = [_merged(tuple(group), found) for _, group in itertools.groupby(ordered, key=_place)]
+    _check_pairs(merged, found)
     base = [demand for demand in merged if demand.extra is None]
     more = [_beyond(base, demand) for demand in merged if demand.extra is not None]
     kept = [demand for demand in more if not any(covers(other, demand) for other in base)]
@@ -132,7 +130,7 @@ def _check_pairs(demands: Sequence[Demand], found: Collector) -> None:
     for group in by_name.values():
         for first, second in itertools.combinations(group, 2):
             together = first.extra is None or second.extra is None or first.extra == second.extra
-            if not together or not _exclude(first, second):
+            if not together or not _exclude(first, second) or contradict(first.condition, second.condition):
                 continue
             sure = implies(first.condition, second.condition) or implies(second.condition, first.condition)
             report = found.error if sure else found.warning
@@ -175,17 +173,28 @@ def accepts_no_more(narrow: SpecifierSet, wide: SpecifierSet) -> bool:
 
 
 def collapse(specifiers: SpecifierSet, *, keep_exclusions: bool = False) -> SpecifierSet:
-    """Return the fewest of the specifiers that accept the same versions.
+    """Return the specifiers without those that a single other one makes redundant; the same versions are accepted.
 
-    With `keep_exclusions` every `!=` stays, whether it excludes anything or not.
+    With `keep_exclusions` every `!=` stays, whether it excludes anything or not. What takes two others together to be
+    redundant stays as well (`~=3.9` beside `>=3.11,<3.13`): which of three may go would depend on the order in which
+    they are met, and merging would not be associative.
     """
-    kept = sorted(specifiers, key=str)
     # Of two spellings of one bound (`>=1.26` and `>=1.26.0`) the longer one goes.
-    for specifier in sorted(kept, key=lambda specifier: (-len(str(specifier)), str(specifier))):
-        if keep_exclusions and specifier.operator == "!=":
-            continue
-        rest = SpecifierSet([other for other in kept if other != specifier])
-        one = SpecifierSet(str(specifier))
-        if bool(rest.prereleases) == bool(specifiers.prereleases) and rest.to_range().is_subset(one.to_range()):
-            kept.remove(specifier)
-    return SpecifierSet(kept)
+    texts = sorted({str(one) for one in specifiers}, key=lambda text: (len(text), text))
+    ordered = list(map(SpecifierSet, texts))
+    kept = [
+        text
+        for place, text in enumerate(texts)
+        if (keep_exclusions and text.startswith("!=")) or not _is_redundant(place, ordered)
+    ]
+    return SpecifierSet(",".join(kept))
+
+
+def _is_redundant(place: int, ordered: Sequence[SpecifierSet]) -> bool:
+    """Whether another one accepts no more than that at `place`; of those that accept the same, the first stays."""
+    one = ordered[place]
+    return any(
+        accepts_no_more(other, one) and (rank < place or not accepts_no_more(one, other))
+        for rank, other in enumerate(ordered)
+        if rank != place
+    )

@@ -65,24 +65,33 @@ def freeze_source(work: Work, name: str, source: WantedSource, found: Looked) ->
     kept.fetch_trees(fetched_from, [commit])
     tree = kept.trees([commit])[commit]
     taken, findings = _take_down_all(kept, source, found, files, tree)
-    after = next((one.patch.tree for one in reversed(taken)), tree)
     when = b" ".join(commit_parts(kept.git, commit)[0][b"committer"][0].rsplit(b" ", 2)[1:])
-    frozen = Source(
-        name=name,
-        url=source.git,
-        mirrors=tuple(source.mirrors),
-        fetched_from="" if fetched_from == source.git else fetched_from,
-        ref=found.commit.ref,
-        commit=commit,
-        tree=tree,
-        time=datetime.fromtimestamp(int(when.split()[0]), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        describe=_describe(kept, commit),
-        request=request,
-        submodules=submodules_of(work.cache, kept, source.git, fetched_from, commit, wanted=source.submodules),
-        lfs=lfs_files(kept, fetched_from, tree),
+    if locked is not None and (locked.request, locked.ref, locked.commit) == (request, found.commit.ref, commit):
+        frozen = locked  # only patches have moved
+    else:
+        kept.fetch_tags(fetched_from)
+        frozen = Source(
+            name=name,
+            url=source.git,
+            mirrors=tuple(source.mirrors),
+            fetched_from="" if fetched_from == source.git else fetched_from,
+            ref=found.commit.ref,
+            commit=commit,
+            tree=tree,
+            time=datetime.fromtimestamp(int(when.split()[0]), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            describe=_describe(kept, commit),
+            request=request,
+            submodules=submodules_of(work.cache, kept, source.git, fetched_from, commit, wanted=source.submodules),
+            lfs=lfs_files(kept, fetched_from, tree),
+            patched_commit=commit,
+            patched_tree=tree,
+        )
+    frozen = replace(
+        frozen,
         patches=tuple(one.patch for one in taken),
         patched_commit=_patched_commit(kept, commit, when, tree, taken),
-        patched_tree=after,
+        patched_tree=next((one.patch.tree for one in reversed(taken)), tree),
+        degraded="",
     )
     patches = {change.sha256: change.render() for one in taken for change in one.changes}
     return Done(source=frozen, patches=patches, findings=tuple(findings))
@@ -129,7 +138,6 @@ def _fetch(kept: Kept, source: WantedSource, found: Looked) -> str:
     fetched_from = fetch_from(kept, [source.git, *source.mirrors], [commit, *own])
     for wanted in tips:
         kept.fetch_history(wanted.url, [one for one in (wanted.tip, wanted.base) if one])
-    kept.fetch_tags(fetched_from)
     return fetched_from
 
 
