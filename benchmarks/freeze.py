@@ -159,9 +159,8 @@ def patched(server: GitServer, repositories: list[Repository], scratch: Path, ro
             warm.append(timed([ROPEWALK, "freeze", "--cache", "cache"], world))
         share = cold_bytes / clone_bytes
         ratio = statistics.median(warm) / statistics.median(clones)
-        print(
-            f"  {repository.path.name}: clone {clone_bytes:,} bytes, patched freeze {cold_bytes:,}: {share:.3f} (at most 0.1)"
-        )
+        name = repository.path.name
+        print(f"  {name}: clone {clone_bytes:,} bytes, patched freeze {cold_bytes:,}: {share:.3f} (at most 0.1)")
         print(f"    full clone             {shown(clones)}")
         print(f"    freeze of a moved tip  {shown(warm)}: {ratio:.3f} (at most 0.05)")
 

@@ -10,9 +10,19 @@ from freeze.freezing import World
 from repositories import make_repository
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from repositories import Repository
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Run in an empty folder, and prove that nothing has been left in it."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(folder)
+    yield
+    assert list(folder.iterdir()) == []
 
 
 @pytest.fixture

@@ -141,9 +141,9 @@ def lfs_files(kept: Kept, found_at: str, tree: str) -> tuple[LfsFile, ...]:
     if not any(b"lfs" in kept.git.run("cat-file", "blob", blob).stdout for blob in set(attributes)):
         return ()
     paths = b"".join(row.path + b"\0" for row in rows if row.mode.startswith("100"))
-    with scratch_index(kept.git, tree) as environ:
+    with scratch_index(kept.git, tree) as scratch:
         command = ("check-attr", "--cached", "-z", "--stdin", "filter")
-        said = kept.git.run(*command, stdin=paths, environ=environ).stdout.split(b"\0")
+        said = scratch.run(*command, stdin=paths).stdout.split(b"\0")
     filtered = {path for path, value in zip(said[::3], said[2::3], strict=False) if value == b"lfs"}
     blobs = {row.path: row.object_id for row in rows if row.path in filtered}
     kept.fetch_objects(found_at, blobs.values())

@@ -18,9 +18,10 @@ from ropewalk.errors import IntegrityError, UsageError
 from ropewalk.tools.process import ProcessError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ropewalk.tools.git import Git
+    from ropewalk.tools.process import Finished
 
 DIFF = (
     *("-r", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"),
@@ -97,13 +98,31 @@ def patch_id(git: Git, data: bytes) -> str:
     return words[0].decode() if words else ""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scratch:
+    """An index of its own, and an empty work tree beside it.
+
+    `git apply` can leave conflicts in a work tree though it is told to use the index only.
+    """
+
+    git: Git
+    folder: Path
+
+    def run(self, *arguments: str, stdin: bytes = b"", codes: Sequence[int] = (0,)) -> Finished:
+        """Run a git command on the index."""
+        tree = self.folder / "tree"
+        environ = {"GIT_INDEX_FILE": str(self.folder / "index"), "GIT_WORK_TREE": str(tree)}
+        return self.git.run(*arguments, stdin=stdin, codes=codes, environ=environ, cwd=tree)
+
+
 @contextlib.contextmanager
-def scratch_index(git: Git, tree: str) -> Iterator[Mapping[str, str]]:
-    """Yield the environment of an index of its own that holds a tree."""
+def scratch_index(git: Git, tree: str) -> Iterator[Scratch]:
+    """Yield an index that holds a tree; it is gone afterwards. `git` must have no work tree of its own."""
     with tempfile.TemporaryDirectory(prefix="ropewalk-index-") as folder:
-        environ = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-        git.run("read-tree", tree, environ=environ)
-        yield environ
+        scratch = Scratch(git=git, folder=Path(folder))
+        (scratch.folder / "tree").mkdir()
+        scratch.run("read-tree", tree)
+        yield scratch
 
 
 def apply(git: Git, tree: str, changes: Iterable[Change]) -> list[str]:
@@ -116,11 +135,11 @@ def apply(git: Git, tree: str, changes: Iterable[Change]) -> list[str]:
         DoesNotApply: one does not.
     """
     trees = []
-    with scratch_index(git, tree) as environ:
+    with scratch_index(git, tree) as scratch:
         for number, change in enumerate(changes):
             if change.diff:
-                _apply_one(git, change, environ, number)
-            trees.append(git.text("write-tree", "--missing-ok", environ=environ))
+                _apply_one(scratch, change, number)
+            trees.append(scratch.run("write-tree", "--missing-ok").stdout.decode().strip())
     return trees
 
 
@@ -136,25 +155,25 @@ class DoesNotApply(UsageError):  # noqa: N818 - says what it is
         super().__init__(f"the change `{subject}` does not apply: {lines or said.strip()}")
 
 
-def _apply_one(git: Git, change: Change, environ: Mapping[str, str], number: int) -> None:
+def _apply_one(scratch: Scratch, change: Change, number: int) -> None:
     options = ("--cached", "--whitespace=nowarn", "--allow-empty", "-")
     try:
-        git.run("apply", *options, stdin=change.diff, environ=environ)
+        scratch.run("apply", *options, stdin=change.diff)
     except ProcessError as error:
         said = error.stderr.decode(errors="replace")
     else:
         return
     try:
-        git.run("apply", "--3way", *options, stdin=change.diff, environ=environ)
+        scratch.run("apply", "--3way", *options, stdin=change.diff)
     except ProcessError as error:
         raise DoesNotApply(number, change, said) from error
 
 
 def is_there(git: Git, tree: str, change: Change) -> bool:
     """Whether a tree has a change already: taking it back would work."""
-    with scratch_index(git, tree) as environ:
+    with scratch_index(git, tree) as scratch:
         options = ("--cached", "--check", "--reverse", "--whitespace=nowarn", "--allow-empty", "-")
-        return git.run("apply", *options, stdin=change.diff, environ=environ, codes=(0, 1, 128)).code == 0
+        return scratch.run("apply", *options, stdin=change.diff, codes=(0, 1, 128)).code == 0
 
 
 def commit_series(git: Git, parent: str, when: bytes, steps: Iterable[tuple[Change, str]]) -> str:

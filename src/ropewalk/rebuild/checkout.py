@@ -133,7 +133,7 @@ def _check_out(source: Source, patches: Mapping[str, bytes], into: Path, supply:
     into.mkdir(parents=True, exist_ok=True)
     with _replacing(target) as folder:
         git = _work_tree(folder, kept, source.commit)
-        _apply_patches(git, source, patches)
+        _apply_patches(Git(git_dir=folder / ".git"), source, patches)
         git.run("update-ref", "--no-deref", "HEAD", source.patched_commit)
         git.run("update-ref", MARK, source.patched_commit)
         git.run("reset", "--hard", "--quiet")

@@ -118,17 +118,20 @@ class Git:
         environ: Mapping[str, str] | None = None,
         codes: Sequence[int] = (0,),
         settings: Sequence[str] = (),
+        cwd: Path | None = None,
     ) -> Finished:
         """Run a git command and return its streams as bytes.
+
+        It never runs in the folder that ropewalk was started in: some commands take that for the work tree.
 
         Raises:
             ToolError: it ended with a code that is not one of `codes`.
         """
-        place = [f"--git-dir={self.git_dir}"] if self.git_dir is not None else []
-        place += [f"--work-tree={self.work_tree}"] if self.work_tree is not None else []
+        place = [f"--git-dir={self.git_dir.absolute()}"] if self.git_dir is not None else []
+        place += [f"--work-tree={self.work_tree.absolute()}"] if self.work_tree is not None else []
         return run(
             ["git", *place, *arguments],
-            cwd=self.work_tree,
+            cwd=cwd or self.work_tree or self.git_dir,
             environ={**_environ((*SETTINGS, *settings)), **(environ or {})},
             stdin=stdin,
             codes=codes,
@@ -167,5 +170,6 @@ def init_bare(path: Path, *, object_format: str = "sha1") -> Git:
     """Make an empty bare repository, or return the one that is there; no template is copied into it."""
     if not (path / "HEAD").exists():
         path.mkdir(parents=True, exist_ok=True)
-        Git().run("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(path))
+        options = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
+        Git().run("init", *options, "--", str(path.absolute()))
     return Git(git_dir=path)
