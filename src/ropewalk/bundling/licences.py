@@ -59,20 +59,24 @@ class LicenceStatement:
     def is_empty(self) -> bool:
         """Whether nothing at all is said."""
         return not (
-            self.expression or self.text or self.files or any(line.startswith(PREFIX) for line in self.classifiers)
+            self.expression
+            # What setuptools wrote before version 57 where it was told nothing.
+            or (self.text or "UNKNOWN") != "UNKNOWN"
+            or self.files
+            or any(line.startswith(PREFIX) for line in self.classifiers)
         )
 
 
 def merge_licences(statements: Sequence[LicenceStatement], found: Collector) -> str | None:
     """Return the expression under which all components can be used together, None where none of them states one.
 
-    The components' expressions are joined with AND, those with OR in parentheses. A component that says something
-    which no expression follows from counts as `LicenseRef-NAME`, with a warning.
+    The components' expressions are joined with AND, those with OR in parentheses, each once, in whatever
+    order it names its licences. A component from whose words no expression follows counts as
+    `LicenseRef-NAME`, with a warning; one whose `License-Expression` is none is an error.
     """
     if all(statement.is_empty for statement in statements):
         return None
-    operands = {operand for statement in statements for operand in _operands(_expression(statement, found))}
-    return " AND ".join(sorted(operands, key=str.casefold))
+    return _text(frozenset().union(*(_terms(_expression(statement, found)) for statement in statements)))
 
 
 def _expression(statement: LicenceStatement, found: Collector) -> str:
@@ -120,43 +124,57 @@ def _from_classifiers(classifiers: Iterable[str]) -> str | None:
     return CLASSIFIERS.get(stated.pop().removeprefix("License :: OSI Approved :: "))
 
 
-def _operands(expression: str) -> list[str]:
-    """Split an expression at the ANDs that join all of it; one with an OR is a single operand in parentheses."""
-    words = _unwrapped(_WORD.findall(expression))
-    depth = 0
-    parts: list[list[str]] = [[]]
-    for word in words:
-        depth += {"(": 1, ")": -1}.get(word, 0)
-        if depth == 0 and word == "OR":
-            return [f"({_joined(words)})"]
-        if depth == 0 and word == "AND":
-            parts.append([])
-        else:
-            parts[-1].append(word)
+_Terms = frozenset[frozenset[str]]
+"""An expression as the terms that AND joins; each is the set of alternatives that OR joins, most often one."""
+
+
+def _terms(expression: str) -> _Terms:
+    words = _WORD.findall(expression)
+    words.reverse()
+    return _disjunction(words)
+
+
+def _disjunction(words: list[str]) -> _Terms:
+    parts = {_conjunction(words)}
+    while words and words[-1] == "OR":
+        words.pop()
+        parts.add(_conjunction(words))
     if len(parts) == 1:
-        return [_joined(words)]
-    return [operand for part in parts for operand in _operands(_joined(part))]
+        return parts.pop()
+    # An alternative of several terms stays as it is; one of a single term may have alternatives of its own.
+    alternatives = (next(iter(part)) if len(part) == 1 else {_text(part)} for part in parts)
+    return frozenset({frozenset().union(*alternatives)})
 
 
-def _unwrapped(words: list[str]) -> list[str]:
-    """Take off parentheses around the whole."""
-    while words[:1] == ["("] and _closing(words) == len(words) - 1:
-        words = words[1:-1]
-    return words
+def _conjunction(words: list[str]) -> _Terms:
+    terms = _operand(words)
+    while words and words[-1] == "AND":
+        words.pop()
+        terms |= _operand(words)
+    return terms
 
 
-def _closing(words: list[str]) -> int:
-    """Return where the parenthesis closes that opens at the start."""
-    depth = 0
-    for at, word in enumerate(words):
-        depth += {"(": 1, ")": -1}.get(word, 0)
-        if depth == 0:
-            return at
-    return -1
+def _operand(words: list[str]) -> _Terms:
+    licence = words.pop()
+    if licence == "(":
+        terms = _disjunction(words)
+        words.pop()
+        return terms
+    if words and words[-1] == "WITH":
+        licence = f"{licence} {words.pop()} {words.pop()}"
+    return frozenset({frozenset({licence})})
 
 
-def _joined(words: Iterable[str]) -> str:
-    return " ".join(words).replace("( ", "(").replace(" )", ")")
+def _text(terms: _Terms) -> str:
+    """Return an expression in its canonical form: every list sorted, parentheses around alternatives beside others."""
+    texts = [" OR ".join(sorted(term, key=_place)) for term in terms]
+    if len(terms) > 1:
+        texts = [f"({text})" if len(term) > 1 else text for term, text in zip(terms, texts, strict=True)]
+    return " AND ".join(sorted(texts, key=_place))
+
+
+def _place(text: str) -> tuple[str, str]:
+    return text.casefold(), text
 
 
 def kept_classifiers(classifiers: Iterable[str], expression: str | None) -> tuple[str, ...]:
