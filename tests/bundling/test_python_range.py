@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.tags import parse_tag
 from packaging.version import Version
 
+from ropewalk.bundling.component import read_components
 from ropewalk.bundling.python_range import check_tags, intersect_pythons
+from ropewalk.errors import UsageError
 from ropewalk.finding import Collector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 PYTHONS = [
     Version(f"{minor}.{patch}{suffix}")
@@ -47,6 +55,16 @@ def test_b41_one_line_of_the_thread() -> None:
 def test_b41_an_empty_range_names_both() -> None:
     assert intersected(">=3.12", "<3.12", ">=3.8")[1] == [
         "no Python runs every component: `c0` needs `>=3.12`, `c1` needs `<3.12`"
+    ]
+
+
+@pytest.mark.parametrize("text", [">=3.6.*", "!=3.0*"])
+def test_b41_an_invalid_range_names_the_component(make_wheel: Callable[..., Path], text: str) -> None:
+    wheels = [make_wheel("head", requires=["core"]), make_wheel("core", requires_python=text)]
+    with pytest.raises(UsageError) as caught:
+        read_components(wheels, {})
+    assert [(finding.subject, finding.message) for finding in caught.value.findings] == [
+        ("core-1.0-py3-none-any.whl", f"`Requires-Python: {text}` is no version specifier")
     ]
 
 
