@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+LAST_PATCH = {6: 15, 7: 17, 8: 20, 9: 25, **dict.fromkeys((10, 11, 12, 13, 14), 30)}
+"""By minor version of Python 3: the last patch release, or a number beyond it where more are to come."""
+
 PYTHONS = [
-    Version(f"{minor}.{patch}{suffix}")
-    for minor in ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15", "4.0")
-    for patch in range(25)
-    for suffix in ("", "rc1" if patch == 0 else "")
-]
+    Version(text)
+    for minor, last in LAST_PATCH.items()
+    for text in (
+        *(f"3.{minor}.0{suffix}" for suffix in ("a1", "a7", "b1", "b4", "rc1", "rc2")),
+        *(f"3.{minor}.{patch}" for patch in range(last + 1)),
+    )
+] + list(map(Version, ["3.13.1rc1", "3.13.0+local", "3.15.0.dev0", "3.15.0a2", "3.15.0", "4.0.0a1", "4.0.0"]))
 
 
 def intersected(*ranges: str) -> tuple[str, list[str]]:
@@ -68,7 +73,38 @@ def test_b41_an_invalid_range_names_the_component(make_wheel: Callable[..., Path
     ]
 
 
+def test_b41_a_range_empty_by_itself_blames_no_one_else() -> None:
+    assert intersected(">=3.12", "<3.11,>=3.12", ">=3.8")[1] == [
+        "no Python runs every component: `c1` needs `<3.11,>=3.12`"
+    ]
+
+
+def test_b41_three_that_leave_nothing_only_together() -> None:
+    assert intersected("<3.12,>=3.10", "!=3.10.*", "!=3.11.*", "")[1] == [
+        "no Python runs every component: `c0` needs `<3.12,>=3.10`, `c1` needs `!=3.10.*`, `c2` needs `!=3.11.*`"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "result", "inside", "outside"),
+    [
+        ([">=3.13.0rc1", ">=3.9"], ">=3.13.0rc1", ["3.13.0rc1", "3.13.0rc2", "3.14.0a1"], ["3.13.0b4"]),
+        ([">=3.13", "<3.15"], "<3.15,>=3.13", ["3.14.0rc1"], ["3.13.0rc2", "3.15.0a2"]),
+        (["!=3.13.*", ">=3.12"], "!=3.13.*,>=3.12", ["3.14.0a1"], ["3.13.0rc1", "3.12.0rc1"]),
+    ],
+)
+def test_b41_interpreters_before_their_release(
+    ranges: list[str], result: str, inside: list[str], outside: list[str]
+) -> None:
+    assert intersected(*ranges) == (result, [])
+    assert [text for text in (*inside, *outside) if Version(text) in accepted(result)] == inside
+
+
 def test_redundant_bounds_go() -> None:
+    assert intersected(">=3.10,>=3.11")[0] == ">=3.11"
+    assert intersected("~=3.11", ">=3.9", "==3.*")[0] == "~=3.11"
+    assert intersected(">=3.11", ">=3.11.0", "!=3.12.0", "!=3.12")[0] == "!=3.12,>=3.11"
+    assert intersected("!=3.5.*,>=3.6", ">=3.11")[0] == "!=3.5.*,>=3.11"
     assert intersected(">=3.10", ">=3.11", ">=3.11")[0] == ">=3.11"
     assert intersected("<4", "<3.14", ">=3.9,<5")[0] == "<3.14,>=3.9"
     assert intersected("", "")[0] == ""
@@ -82,7 +118,8 @@ CLAUSE = st.sampled_from(
 @given(st.lists(st.lists(CLAUSE, max_size=3).map(",".join), min_size=1, max_size=4))
 def test_b41_the_result_accepts_what_all_accept(ranges: list[str]) -> None:
     result, _ = intersected(*ranges)
-    for prereleases in (True, False):
+    assert intersected(*reversed(ranges))[0] == result
+    for prereleases in (True, False, None):
         together = [
             version
             for version in PYTHONS
@@ -92,20 +129,53 @@ def test_b41_the_result_accepts_what_all_accept(ranges: list[str]) -> None:
         assert mine == together
 
 
-@pytest.mark.parametrize(
-    ("requires", "tag", "level"),
-    [
-        (">=3.11", "cp311-abi3-any", None),
-        (">=3.11", "cp311-cp311-any", None),
-        (">=3.11", "py3-none-any", None),
-        (">=3.12", "cp311-abi3-any", None),
-        (">=3.12", "cp311-cp311-any", "error"),
-        ("<3.11", "cp311-abi3-any", "error"),
-        ("!=3.11.*", "cp311-cp311-any", "error"),
-        (">=3.9", "cp311-abi3-any", "warning"),
-    ],
-)
-def test_tags_lie_inside_the_range(requires: str, tag: str, level: str | None) -> None:
+def judged(requires: str, tag: str) -> list[tuple[str, str]]:
     found = Collector("head")
     check_tags(SpecifierSet(requires), parse_tag(tag), found)
-    assert [finding.level.value for finding in found.findings] == ([level] if level else [])
+    return [(finding.level.value, finding.message) for finding in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("requires", "tag"),
+    [
+        (">=3.11", "cp311-abi3-any"),
+        (">=3.12", "cp311-abi3-any"),
+        (">=3.11", "cp311-cp311-any"),
+        (">=3.9", "cp311-cp311-any"),
+        (">=3.13", "cp313-cp313t-any"),
+        (">=3.11", "cp3-none-any"),
+        (">=3.11", "py2.py3-none-any"),
+        ("<3", "pp310-pypy310_pp73-any"),
+        ("<3.11,>=3.12", "cp311-cp311-any"),
+    ],
+)
+def test_tags_lie_inside_the_range(requires: str, tag: str) -> None:
+    assert judged(requires, tag) == []
+
+
+@pytest.mark.parametrize(
+    ("requires", "tag", "where"),
+    [
+        (">=3.12", "cp311-cp311-any", "cp311-cp311-any"),
+        ("<3.11", "cp311-abi3-any", "cp311-abi3-any"),
+        ("!=3.11.*", "cp311-cp311-any", "cp311-cp311-any"),
+        (">=3.12", "cp311.cp312-none-any", "cp311-none-any"),
+        (">=4", "cp3-none-any", "cp3-none-any"),
+        ("<3.15", "cp315-abi3t-any", "cp315-abi3t-any"),
+    ],
+)
+def test_tags_outside_the_range(requires: str, tag: str, where: str) -> None:
+    message = f"`Requires-Python: {requires}` allows no Python that the tag `{where}` runs on"
+    assert judged(requires, tag) == [("error", message)]
+
+
+def test_a_stable_abi_that_starts_inside_the_range_is_a_warning() -> None:
+    assert judged(">=3.9", "cp311-abi3-any") == [
+        ("warning", "`Requires-Python: >=3.9` allows Pythons below 3.11, where the tag `cp311-abi3-any` starts")
+    ]
+    assert judged("", "cp311-abi3-any") == [
+        (
+            "warning",
+            "a bundle without `Requires-Python` allows Pythons below 3.11, where the tag `cp311-abi3-any` starts",
+        )
+    ]

@@ -36,38 +36,54 @@ def intersect_pythons(ranges: Mapping[str, SpecifierSet], found: Collector) -> S
 
 
 def _clash(ranges: Mapping[str, SpecifierSet]) -> list[str]:
-    """Return the components without which the rest would agree, else all that state a range."""
+    """Return what stands in the way: ranges empty by themselves, else any two that are together, else all of them."""
     stated = {name: specifier for name, specifier in sorted(ranges.items()) if str(specifier)}
-    clashing = []
-    for name, specifier in stated.items():
-        if any((specifier & other).is_unsatisfiable() for other in stated.values()):
-            clashing.append(f"`{name}` needs `{specifier}`")
-    return clashing or [f"`{name}` needs `{specifier}`" for name, specifier in stated.items()]
+    alone = [name for name, specifier in stated.items() if specifier.is_unsatisfiable()]
+    in_two = [
+        name
+        for name, specifier in stated.items()
+        if any((specifier & other).is_unsatisfiable() for other in stated.values())
+    ]
+    return [f"`{name}` needs `{stated[name]}`" for name in alone or in_two or stated]
 
 
 def check_tags(requires_python: SpecifierSet, tags: Iterable[Tag], found: Collector) -> None:
-    """Hold every cpXY and abi3 tag against Requires-Python: some Python must be allowed by both."""
+    """Hold every tag of CPython against Requires-Python: some version must be allowed by both.
+
+    A stable ABI that starts above the lowest Python allowed is a warning, not an error: nobody gets a wheel that does
+    not run, as installers choose by tag first, and a wheel for the Pythons below may be published beside it. But where
+    there is none, users of those Pythons read that no wheel fits instead of which Python to take. `cp311-cp311` with
+    `>=3.9` goes without saying: a release has one such wheel for each Python. Tags of `py` are not held against it, as
+    `py2.py3-none-any` with `>=3.8` is common and harmless.
+    """
     if requires_python.is_unsatisfiable():
         return
     for tag in sorted(tags, key=tag_key):
-        version = python_version(tag.interpreter)
-        if version is None or not tag.interpreter.startswith("cp") or len(version) < 2:
+        allowed = _pythons_of(tag)
+        if allowed is None:
             continue
-        floor = f"{version[0]}.{version[1]}"
-        exact = tag.abi not in STABLE_ABIS
-        allowed = SpecifierSet(f"=={floor}.*" if exact else f">={floor}")
         if (requires_python & allowed).is_unsatisfiable():
             found.error(
                 "bundle/requires-python",
                 f"`Requires-Python: {requires_python}` allows no Python that the tag `{tag}` runs on",
                 hint="bundle components that are built for one of the Pythons that all of them run on",
             )
-        elif not exact and not requires_python.to_range().is_subset(allowed.to_range()):
+        elif tag.abi in STABLE_ABIS and not requires_python.to_range().is_subset(allowed.to_range()):
+            floor = str(allowed).removeprefix(">=")
             found.warning(
                 "bundle/requires-python",
                 f"{_stated(requires_python)} allows Pythons below {floor}, where the tag `{tag}` starts",
-                hint=f"write `Requires-Python: >={floor}` in the native component",
+                hint=f"write `Requires-Python: {allowed}` in the native component",
             )
+
+
+def _pythons_of(tag: Tag) -> SpecifierSet | None:
+    """Return the versions of CPython that a tag is for, None where it is not CPython's."""
+    version = python_version(tag.interpreter)
+    if version is None or not tag.interpreter.startswith("cp"):
+        return None
+    text = ".".join(map(str, version))
+    return SpecifierSet(f">={text}" if tag.abi in STABLE_ABIS else f"=={text}.*")
 
 
 def _stated(requires_python: SpecifierSet) -> str:
