@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import threading
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
@@ -107,6 +108,45 @@ def serving(root: Path, delay: float = 0.0) -> Iterator[GitServer]:
     thread.start()
     try:
         yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
+def lfs_server(contents: Mapping[str, bytes]) -> Iterator[str]:
+    """Serve contents by their oid as a Git LFS server does; yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+        def do_POST(self) -> None:
+            wanted = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            assert self.path == "/lib.git/info/lfs/objects/batch"
+            address = f"http://{self.headers['Host']}"
+            rows = [
+                {**one, "actions": {"download": {"href": f"{address}/{one['oid']}", "header": {"X-Key": "let me in"}}}}
+                if one["oid"] in contents
+                else {**one, "error": {"code": 404, "message": "not here"}}
+                for one in wanted["objects"]
+            ]
+            self._answer(json.dumps({"objects": rows}).encode())
+
+        def do_GET(self) -> None:
+            assert self.headers["X-Key"] == "let me in"
+            self._answer(contents[self.path[1:]])
+
+        def _answer(self, body: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()

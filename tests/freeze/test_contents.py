@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from repositories import make_repository
-from ropewalk.errors import UsageError
+from ropewalk.errors import IntegrityError, ToolError, UsageError
 from ropewalk.freeze.contents import absolute_url
 from ropewalk.lock.state import LfsFile, Submodule
+from ropewalk.tools.lfs import Content, content_path, fetch_contents
+from serving import lfs_server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,3 +137,53 @@ def test_b29_lfs_files_are_recorded_by_oid_and_size(upstream: Repository, world:
     )
     world.source(upstream)
     assert world.one().lfs == (LfsFile(path="data/big.bin", oid=hashlib.sha256(b"big").hexdigest(), size=3),)
+
+
+def with_lfs(upstream: Repository, content: bytes, kept: bytes) -> str:
+    """Commit a file whose content LFS keeps, and keep `kept` for it as git-lfs would."""
+    oid = hashlib.sha256(content).hexdigest()
+    upstream.commit("lfs", {".gitattributes": "*.bin filter=lfs -text\n", "big.bin": pointer(content)})
+    target = upstream.path / ".git" / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
+    target.parent.mkdir(parents=True)
+    target.write_bytes(kept)
+    return oid
+
+
+def test_lfs_contents_are_checked_out_where_they_are_wanted(upstream: Repository, world: World) -> None:
+    with_lfs(upstream, b"big", b"big")
+    world.source(upstream, lfs="true")
+    world.freeze()
+    (done,) = world.checkout()
+    assert (done.path / "big.bin").read_bytes() == b"big"
+    assert not world.checkout()[0].fresh
+    shutil.rmtree(upstream.path)
+    (again,) = world.checkout("elsewhere", offline=True)
+    assert (again.path / "big.bin").read_bytes() == b"big"
+    upstream.path.mkdir()
+
+
+def test_lfs_contents_that_are_something_else(upstream: Repository, world: World) -> None:
+    oid = with_lfs(upstream, b"big", b"evil")
+    world.source(upstream, lfs="true")
+    world.freeze()
+    with pytest.raises(IntegrityError, match=f"{oid} was frozen"):
+        world.checkout()
+    assert not (world.folder / "out" / "lib").exists()
+
+
+def test_lfs_over_http(tmp_path: Path) -> None:
+    content = b"x" * 100_000
+    wanted = Content(oid=hashlib.sha256(content).hexdigest(), size=len(content))
+    with lfs_server({wanted.oid: content}) as url:
+        fetch_contents(tmp_path, f"{url}/lib", [wanted])
+        assert content_path(tmp_path, wanted.oid).read_bytes() == content
+        other = Content(oid="0" * 64, size=1)
+        with pytest.raises(ToolError, match="does not give 0000"):
+            fetch_contents(tmp_path, f"{url}/lib", [other])
+    with lfs_server({wanted.oid: b"y" * 100_000}) as url:
+        with pytest.raises(IntegrityError):
+            fetch_contents(tmp_path / "other", f"{url}/lib", [wanted])
+        assert list((tmp_path / "other").rglob("*")) == [
+            tmp_path / "other" / "lfs",
+            tmp_path / "other" / "lfs" / wanted.oid[:2],
+        ]

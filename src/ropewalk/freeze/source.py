@@ -83,6 +83,7 @@ def freeze_source(work: Work, name: str, source: WantedSource, found: Looked) ->
             request=request,
             submodules=submodules_of(work.cache, kept, source.git, fetched_from, commit, wanted=source.submodules),
             lfs=lfs_files(kept, fetched_from, tree),
+            lfs_wanted=source.lfs,
             patched_commit=commit,
             patched_tree=tree,
         )

@@ -62,7 +62,7 @@ def _table(value: object) -> dict[str, Any]:
         item = getattr(value, field.name)
         if isinstance(item, tuple):
             item = [_table(part) if is_dataclass(part) else part for part in item]
-        if item not in ("", []):
+        if item not in ("", [], False):
             table[field.name.replace("_", "-")] = item
     return table
 

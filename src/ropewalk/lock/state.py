@@ -87,7 +87,8 @@ class Source:
     `mirrors` are other places to fetch it from; `fetched_from` is empty where that was `url`. `time` is the commit's,
     in RFC 3339 and UTC; `describe` what `git describe --tags --long` says, empty without a tag. `request` is the digest
     of what the manifest asked for. `patched_commit` and `patched_tree` are what comes out once every patch is applied;
-    without patches they are `commit` and `tree`. `degraded` says why a source stayed where it was.
+    without patches they are `commit` and `tree`. With `lfs_wanted` a check-out has the contents of `lfs` and not their
+    pointers. `degraded` says why a source stayed where it was.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Source:
     request: str
     submodules: tuple[Submodule, ...] = ()
     lfs: tuple[LfsFile, ...] = ()
+    lfs_wanted: bool = False
     patches: tuple[Patch, ...] = ()
     patched_commit: str
     patched_tree: str

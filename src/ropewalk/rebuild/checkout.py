@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import IntegrityError, UsageError
+from ropewalk.errors import IntegrityError, ToolError, UsageError
 from ropewalk.finding import Finding
 from ropewalk.lock.files import archive_path, read_lock
 from ropewalk.lock.series import apply, commit_parts, commit_series, parse_change
 from ropewalk.tools.git import Git
+from ropewalk.tools.lfs import Content, content_path, fetch_contents
 from ropewalk.tools.objects import default_cache, keep
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ def _check_out(source: Source, patches: Mapping[str, bytes], into: Path, supply:
         for submodule in source.submodules:
             _check_out_submodule(folder, submodule, supply)
         _check_tree(git, source)
+        if source.lfs_wanted:
+            _fill_in_lfs(git, folder, source, supply)
     return CheckedOut(name=done.name, path=done.path, commit=done.commit, tree=done.tree, fresh=True)
 
 
@@ -203,6 +206,27 @@ def _check_out_submodule(folder: Path, submodule: Submodule, supply: _Supply) ->
     git.run("reset", "--hard", "--quiet")
     if git.text("rev-parse", "HEAD^{tree}") != submodule.tree:
         raise IntegrityError(f"the submodule `{submodule.path}` is not what was frozen")
+
+
+def _fill_in_lfs(git: Git, folder: Path, source: Source, supply: _Supply) -> None:
+    """Put contents in the place of their pointers; git is told to look at those files no more."""
+    contents = [Content(oid=file.oid, size=file.size) for file in source.lfs]
+    if not supply.offline:
+        fetch_contents(supply.cache, source.url, contents)
+    for file in source.lfs:
+        path = folder / file.path
+        content = content_path(supply.cache, file.oid)
+        if not content.is_file():
+            raise ToolError(
+                f"the content of `{file.path}` is not on this machine, and `--offline` was asked for",
+                hint="check out once without it",
+            )
+        if path.is_file() and not path.is_symlink():  # a patch may have taken it away
+            mode = path.stat().st_mode
+            shutil.copyfile(content, path)
+            path.chmod(mode)
+    stdin = b"".join(file.path.encode() + b"\0" for file in source.lfs)
+    git.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=stdin)
 
 
 def _check_tree(git: Git, source: Source) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ropewalk._version import __version__
 from ropewalk.errors import ToolError
+from ropewalk.tools.files import CHUNK
 from ropewalk.tools.process import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 PATIENCE = 30.0
 """Seconds without an answer after which a request counts as failed."""
@@ -33,16 +35,37 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> bytes:
     Raises:
         HttpError: there is no answer, or it is not a success.
     """
+    with _answer(url, body, headers) as answer:
+        data: bytes = answer.read(LARGEST_ANSWER + 1)
+    if len(data) > LARGEST_ANSWER:
+        raise HttpError(url, f"the answer is longer than {LARGEST_ANSWER} bytes")
+    return data
+
+
+def download(url: str, headers: Mapping[str, str], file: BinaryIO, most: int) -> None:
+    """Write the body of a GET request's answer to a file, `most` bytes of it at the most.
+
+    Raises:
+        HttpError: there is no answer, it is not a success, or it is longer.
+    """
+    left = most
+    with _answer(url, None, headers) as answer:
+        while chunk := answer.read(CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise HttpError(url, f"the answer is longer than the {most} bytes that were expected")
+            file.write(chunk)
+
+
+@contextlib.contextmanager
+def _answer(url: str, body: bytes | None, headers: Mapping[str, str]) -> Iterator[http.client.HTTPResponse]:
     request = urllib.request.Request(  # noqa: S310 - the caller has checked the scheme
         url, data=body, headers={"User-Agent": f"git/2 (ropewalk {__version__})", **headers}
     )
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-            data: bytes = answer.read(LARGEST_ANSWER + 1)
+            yield answer
     except urllib.error.HTTPError as error:
         raise HttpError(url, f"HTTP {error.code}", error.code) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise HttpError(url, str(getattr(error, "reason", error))) from error
-    if len(data) > LARGEST_ANSWER:
-        raise HttpError(url, f"the answer is longer than {LARGEST_ANSWER} bytes")
-    return data
