@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +18,9 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from bundling.test_markers import ENVIRONMENT
-from ropewalk.bundling.markers import condition_of
-from ropewalk.bundling.requirements import Demand, accepts_no_more, collapse, merge_demands
+from bundling.test_markers import ENVIRONMENT, MARKER
+from ropewalk.bundling.markers import condition_of, with_extra
+from ropewalk.bundling.requirements import Demand, accepts_no_more, collapse, covers, merge_demands
 from ropewalk.finding import Collector
 
 if TYPE_CHECKING:
@@ -116,6 +121,58 @@ def test_an_extra_against_the_base_is_an_error_or_a_warning() -> None:
     assert merged([demand("numpy>=2", "new"), demand("numpy<2", "old", "`b`")])[1] == []
 
 
+def test_demands_on_different_pythons_do_not_exclude_one_another() -> None:
+    texts = ["numpy<2; python_version < '3.12'", "numpy>=2; python_version >= '3.12'"]
+    assert merged([demand(text) for text in texts]) == (
+        ['numpy<2; python_version < "3.12"', 'numpy>=2; python_version >= "3.12"'],
+        [],
+    )
+
+
+def test_what_never_holds_is_left_out() -> None:
+    never = replace(demand("numpy"), condition=False)
+    assert merged([never, demand("pandas")]) == (["pandas"], [])
+
+
+def test_markers_that_no_machine_fulfils_stay() -> None:
+    text = 'a; sys_platform == "linux" and sys_platform == "win32"'
+    assert merged([demand(text)]) == ([text], [])
+
+
+@pytest.mark.parametrize(
+    ("base", "extra", "is_covered"),
+    [
+        ("a>=2", "a>=1", True),
+        ("a>=2", "a>=2", True),
+        ("a>=2", "a", True),
+        ("a", "a>=1", False),
+        ("a>=1", "a>=2", False),
+        ("a==2", "a!=1,<3,~=2.0", True),
+        ("a[x,y]", "a[x]", True),
+        ("a[x]", "a[x,y]", False),
+        ("a>=2", "a>=1.0rc1", False),
+        ("a>=2rc1", "a>=1.0rc1", True),
+        ("a; os_name == 'nt'", "a; os_name == 'nt' and sys_platform == 'win32'", True),
+        ("a; os_name == 'nt'", "a", False),
+        ("a; os_name == 'nt' or os_name == 'posix'", "a; os_name == 'nt'", True),
+        ("a @ file:///a.whl", "a @ file:///a.whl", True),
+        ("a @ file:///a.whl", "a", False),
+        ("a", "a @ file:///a.whl", False),
+        ("a", "b", False),
+    ],
+)
+def test_a_base_that_is_as_strict_covers_an_extra(base: str, extra: str, is_covered: bool) -> None:
+    assert covers(demand(base), demand(extra, "x")) == is_covered
+    assert (len(merged([demand(base), demand(extra, "x")])[0]) == 1) == is_covered
+
+
+def test_urls_that_differ_exclude_one_another() -> None:
+    first, second = demand("a @ file:///1.whl", origin="`x`"), demand("a @ file:///2.whl", origin="`y`")
+    assert merged([second, first])[1] == [
+        ("error", "no version of `a` fulfils both `x` (@ file:///1.whl) and `y` (@ file:///2.whl)")
+    ]
+
+
 CLAUSE = st.tuples(
     st.sampled_from([">=", "<=", "<", ">", "==", "!=", "~="]),
     st.sampled_from(["1.0", "1.1", "1.1.0", "1.2.3", "2.0", "2.0rc1", "2.0.dev1", "1.0.post1"]),
@@ -162,27 +219,53 @@ DEMAND = st.builds(
 )
 
 
-def active(
-    demands: Sequence[Demand], environment: dict[str, Any], extra: str
-) -> dict[str, tuple[set[Version], set[str]]]:
-    """Return the versions of each package that a resolver may choose, and the extras of it that it must install."""
-    allowed: dict[str, tuple[set[Version], set[str]]] = {}
-    for one in demands:
-        marker = one.to_requirement().marker
-        chosen = [{**environment, "extra": name} for name in ("", extra)]
-        if marker is None or any(marker.evaluate(where) for where in chosen):
-            versions, extras = allowed.get(one.name, (set(VERSIONS), set()))
-            accepted = set(one.specifier.filter(VERSIONS, prereleases=True))
-            allowed[one.name] = versions & accepted, extras | one.requested
-    return allowed
-
-
 @given(st.lists(DEMAND, max_size=6), ENVIRONMENT, st.sampled_from(["", "s3", "gcs"]))
 def test_a_requirement_holds_in_the_bundle_where_it_held_in_a_component(
     demands: list[Demand], environment: dict[str, Any], extra: str
 ) -> None:
     result = merge_demands(demands, Collector("head"))
-    assert active(result, environment, extra) == active(demands, environment, extra)
+    before, after = ([one.to_requirement() for one in side] for side in (demands, result))
+    assert wanted(after, environment, extra) == wanted(before, environment, extra)
+
+
+COMPONENT = st.lists(
+    st.builds(
+        lambda name, clause, marker: f"{name}{clause}; {marker}",
+        st.sampled_from(["numpy", "pandas[x]"]),
+        st.sampled_from(["", ">=1.1", "<2", "==1.*"]),
+        MARKER,
+    ),
+    max_size=4,
+)
+
+
+@given(st.lists(COMPONENT, max_size=3), ENVIRONMENT, st.sampled_from(["", "a", "b"]))
+def test_markers_with_extras_hold_in_the_bundle_where_they_held_in_a_component(
+    components: list[list[str]], environment: dict[str, Any], extra: str
+) -> None:
+    requirements = [Requirement(text) for texts in components for text in texts]
+    demands = [
+        replace(demand(str(requirement)), extra=chosen, condition=condition)
+        for requirement in requirements
+        for chosen in (None, "a", "b")
+        if (condition := with_extra(condition_of(requirement.marker), chosen)) is not False
+    ]
+    result = [one.to_requirement() for one in merge_demands(demands, Collector("head"))]
+    assert wanted(result, environment, extra) == wanted(requirements, environment, extra)
+
+
+def wanted(
+    requirements: Sequence[Requirement], environment: dict[str, Any], extra: str
+) -> dict[str, tuple[set[Version], set[str]]]:
+    """Return the versions of each package that a resolver may choose, and the extras of it that it must install."""
+    allowed: dict[str, tuple[set[Version], set[str]]] = {}
+    chosen = [{**environment, "extra": name} for name in ("", extra)]
+    for one in requirements:
+        if one.marker is None or any(map(one.marker.evaluate, chosen)):
+            versions, extras = allowed.get(one.name, (set(VERSIONS), set()))
+            accepted = set(one.specifier.filter(VERSIONS, prereleases=True))
+            allowed[one.name] = versions & accepted, extras | one.extras
+    return allowed
 
 
 @given(st.lists(DEMAND, max_size=5), st.randoms(use_true_random=False))
@@ -190,7 +273,7 @@ def test_merging_is_free_of_order_and_settled(demands: list[Demand], chance: Any
     result = merge_demands(demands, Collector("head"))
     shuffled = list(demands)
     chance.shuffle(shuffled)
-    assert list(map(str, merge_demands(shuffled, Collector("head")))) == list(map(str, result))
+    assert merged(shuffled) == merged(demands)
     assert list(map(str, merge_demands(result, Collector("head")))) == list(map(str, result))
 
 
@@ -200,3 +283,44 @@ def test_merging_is_associative(one: list[Demand], two: list[Demand], three: lis
     whole = list(map(str, merge_demands([*one, *two, *three], found)))
     assert list(map(str, merge_demands([*merge_demands([*one, *two], found), *three], found))) == whole
     assert list(map(str, merge_demands([*one, *merge_demands([*two, *three], found)], found))) == whole
+
+
+IN_THE_ORDER_OF_SETS = """
+from packaging.specifiers import SpecifierSet
+from packaging.tags import parse_tag
+
+from bundling.test_requirements import demand
+from ropewalk.bundling.licences import LicenceStatement, merge_licences
+from ropewalk.bundling.python_range import check_tags, intersect_pythons
+from ropewalk.bundling.requirements import merge_demands
+from ropewalk.finding import Collector
+
+found = Collector("head")
+texts = {"a>=1,<9,!=4", "a!=3,<8", "a>=1.0,~=1.1", "a[x,y,z]<1", "a>2; os_name == 'nt' or sys_platform == 'x'", "b<1",
+         "b>1", "b==1", "a>1; sys_platform == 'x' or os_name == 'nt'"}
+demands = {demand(text, extra, f"`{origin}`") for text in texts for extra in (None, "s3", "gcs") for origin in "xyz"}
+for one in merge_demands(demands, found):
+    print(one, sorted(one.origins))
+ranges = {name: SpecifierSet(text) for name, text in {("p", ">=3.12,!=3.13.1"), ("q", "<3.12"), ("r", "!=3.13.*,<4")}}
+print(intersect_pythons(ranges, found))
+check_tags(SpecifierSet(">=3.12"), parse_tag("cp310.cp311.cp39-cp310.cp311.none-any"), found)
+licences = {("p", "MIT OR ISC"), ("q", "ISC OR MIT AND Zlib"), ("r", "Zlib"), ("s", "x"), ("t", None)}
+print(merge_licences([LicenceStatement(name=name, expression=text) for name, text in licences], found))
+for finding in sorted(found.findings, key=str):
+    print(finding)
+"""
+
+
+def test_nothing_hangs_on_the_order_of_sets() -> None:
+    written = {
+        subprocess.run(
+            [sys.executable, "-c", IN_THE_ORDER_OF_SETS],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(Path(__file__).parents[1])},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in range(4)
+    }
+    (text,) = written
+    assert "a!=3,!=4,<8,>=1,~=1.1 ['`x`', '`y`', '`z`']" in text

@@ -56,6 +56,9 @@ def _add_freeze(commands: Commands[argparse.ArgumentParser]) -> None:
         "--upgrade", action="append", default=[], metavar="NAME", help="move this source only; may be repeated"
     )
     command.add_argument(
+        "--stay", action="store_true", help="move no source, and take in what the manifest says of them: a fix, say"
+    )
+    command.add_argument(
         "--keep-going", action="store_true", help="let a source that fails stay at its last good commit"
     )
     command.add_argument(

@@ -21,6 +21,7 @@ def run_freeze(options: argparse.Namespace) -> int:
     order = Order(
         only=tuple(options.only),
         upgrade=tuple(options.upgrade),
+        stay=options.stay,
         keep_going=options.keep_going,
         archive=options.archive,
         dry_run=options.dry_run,

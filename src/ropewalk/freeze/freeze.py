@@ -52,12 +52,13 @@ class Order:
     """How to freeze.
 
     `only` are the sources to look at: all others stay as the lock has them. With `upgrade` all others stay at their
-    commit, while what the manifest says of them is taken in. With `keep_going` a source that fails stays where it
+    commit, while what the manifest says of them is taken in; with `stay` all do. With `keep_going` a source that fails stays where it
     was, and the state says so. With `archive` the objects of every commit are kept beside the lock.
     """
 
     only: tuple[str, ...] = ()
     upgrade: tuple[str, ...] = ()
+    stay: bool = False
     keep_going: bool = False
     archive: bool = False
     dry_run: bool = False
@@ -87,7 +88,8 @@ def freeze(
     chosen = {name: source for name, source in sources.items() if not order.only or name in order.only}
 
     def look(name: str, source: WantedSource) -> Looked:
-        return look_up_source(source, locked.get(name) if order.upgrade and name not in order.upgrade else None)
+        stays = order.stay or (order.upgrade and name not in order.upgrade)
+        return look_up_source(source, locked.get(name) if stays else None)
 
     work = Work(cache or default_cache(), manifest.parent, locked)
     looked = _all(look, chosen, LOOKUPS)
