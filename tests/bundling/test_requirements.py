@@ -296,7 +296,7 @@ from ropewalk.bundling.requirements import merge_demands
 from ropewalk.finding import Collector
 
 found = Collector("head")
-texts = {"a>=1,<9,!=4", "a!=3,<8", "a>=1.0,~=1.1", "a[x,y,z]<1", "a>2; os_name == 'nt' or sys_platform == 'x'", "b<1",
+texts = {"a>=1,<9,!=4", "a!=3,<8", "a>=1.0,<8.0", "a[x,y,z]<1", "a>2; os_name == 'nt' or sys_platform == 'x'", "b<1",
          "b>1", "b==1", "a>1; sys_platform == 'x' or os_name == 'nt'"}
 demands = {demand(text, extra, f"`{origin}`") for text in texts for extra in (None, "s3", "gcs") for origin in "xyz"}
 for one in merge_demands(demands, found):
@@ -323,4 +323,4 @@ def test_nothing_hangs_on_the_order_of_sets() -> None:
         for seed in range(4)
     }
     (text,) = written
-    assert "a!=3,!=4,<8,>=1,~=1.1 ['`x`', '`y`', '`z`']" in text
+    assert "a!=3,!=4,<8,>=1 ['`x`', '`y`', '`z`']" in text
