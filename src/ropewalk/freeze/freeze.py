@@ -52,8 +52,8 @@ class Order:
     """How to freeze.
 
     `only` are the sources to look at: all others stay as the lock has them. With `upgrade` all others stay at their
-    commit, while what the manifest says of them is taken in; with `stay` all do. With `keep_going` a source that fails stays where it
-    was, and the state says so. With `archive` the objects of every commit are kept beside the lock.
+    commit, while what the manifest says of them is taken in; with `stay` all do. With `keep_going` a source that fails
+    stays where it was, and the state says so. With `archive` the objects of every commit are kept beside the lock.
     """
 
     only: tuple[str, ...] = ()
