@@ -152,6 +152,7 @@ KEPT = "head-1.0.dist-info/ropewalk/components/core"
         (lambda contents: contents.update({"core/__init__.py": b"evil\n"}), {"bundle/changed-part"}),
         (lambda contents: contents.pop("core/__init__.py"), {"bundle/missing-part"}),
         (lambda contents: contents.pop(f"{KEPT}/METADATA"), {"bundle/missing-part"}),
+        (lambda contents: contents.update({"smuggled.py": b"evil\n"}), {"bundle/nobodys-file"}),
         (lambda contents: contents.pop(f"{KEPT}/RECORD"), {"bundle/missing-part"}),
         (
             lambda contents: contents.update(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from ropewalk.wheels.record import Row, parse_record, unhashed_names
 from ropewalk.wheels.wheel import Wheel, read_wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from packaging.utils import NormalizedName
@@ -58,6 +59,8 @@ def read_parts(path: Path) -> Parts:
     found = Collector(path.name)
     provenance = parse_provenance(read_whole(wheel.archive, manifest), manifest, found)
     parts = _parts(wheel, provenance, found) if provenance else []
+    if provenance and not has_errors(found.findings):
+        _check_ownership(wheel, parts, found)
     if provenance is None or has_errors(found.findings):
         raise UsageError(
             f"the bundle manifest of `{path.name}` is not true of what is inside",
@@ -113,3 +116,12 @@ def _check_part(wheel: Wheel, part: Part, found: Collector) -> None:
             found.error(
                 "bundle/changed-part", f"is not the file that the RECORD of `{part.origin.name}` states", member=place
             )
+
+
+def _check_ownership(wheel: Wheel, parts: Iterable[Part], found: Collector) -> None:
+    """Each file of the bundle must be a component's, but for what lies in its own dist-info and identities."""
+    owned = {place for part in parts for place in part.places.values()}
+    identity = re.compile(rf"{re.escape(wheel.data_dir)}/(?:purelib|platlib)/[^/]+\.dist-info/METADATA")
+    for name in wheel.archive.by_name:
+        if name not in owned and not name.startswith(f"{wheel.dist_info}/") and not identity.fullmatch(name):
+            found.error("bundle/nobodys-file", "belongs to no component of the bundle", member=name)
