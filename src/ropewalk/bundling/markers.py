@@ -200,15 +200,19 @@ def implies(first: Condition, second: Condition) -> bool:
 
 def contradict(first: Condition, second: Condition) -> bool:
     """Whether two conditions plainly never hold together; False where it takes more than a look to say."""
+    return _rules_out(first, second) or _rules_out(second, first)
+
+
+def _rules_out(first: Condition, second: Condition) -> bool:
     match first:
         case bool():
             return not first or second is False
         case Both(parts):
-            return any(contradict(part, second) for part in parts)
+            return any(_rules_out(part, second) for part in parts)
         case Either(parts):
-            return all(contradict(part, second) for part in parts)
+            return all(_rules_out(part, second) for part in parts)
         case Atom():
-            return _exclude(first, second) if isinstance(second, Atom) else contradict(second, first)
+            return _exclude(first, second) if isinstance(second, Atom) else _rules_out(second, first)
 
 
 def _exclude(first: Atom, second: Atom) -> bool:
