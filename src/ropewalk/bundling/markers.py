@@ -6,6 +6,7 @@ or not, in every environment. Follows the PyPA's dependency specifiers.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -200,19 +201,16 @@ def implies(first: Condition, second: Condition) -> bool:
 
 def contradict(first: Condition, second: Condition) -> bool:
     """Whether two conditions plainly never hold together; False where it takes more than a look to say."""
-    return _rules_out(first, second) or _rules_out(second, first)
-
-
-def _rules_out(first: Condition, second: Condition) -> bool:
-    match first:
-        case bool():
-            return not first or second is False
-        case Both(parts):
-            return any(_rules_out(part, second) for part in parts)
-        case Either(parts):
-            return all(_rules_out(part, second) for part in parts)
-        case Atom():
-            return _exclude(first, second) if isinstance(second, Atom) else _rules_out(second, first)
+    if isinstance(first, Either):
+        return all(contradict(part, second) for part in first.parts)
+    if isinstance(second, Either):
+        return contradict(second, first)
+    if isinstance(first, Both) or isinstance(second, Both):
+        sides = (side.parts if isinstance(side, Both) else (side,) for side in (first, second))
+        return any(contradict(one, other) for one, other in itertools.product(*sides))
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is False or second is False
+    return _exclude(first, second)
 
 
 def _exclude(first: Atom, second: Atom) -> bool:
