@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ropewalk._version import __version__
-from ropewalk.cli import wheel, world
+from ropewalk.cli import states, wheel, world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -22,6 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_freeze(commands)
     _add_checkout(commands)
+    _add_states(commands)
     _add_bundle(commands)
     _add_split(commands)
     _add_check(commands)
@@ -78,6 +83,43 @@ def _add_checkout(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     command.add_argument("--offline", action="store_true", help="fetch nothing")
     _add_cache(command)
+
+
+def _add_states(commands: Commands[argparse.ArgumentParser]) -> None:
+    what = "keep states in a branch, and look at them"
+    group = commands.add_parser("states", help=what, description=f"{what[0].upper()}{what[1:]}.", allow_abbrev=False)
+    below = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    lock = Path("ropewalk.lock")
+
+    push = _add_state_command(below, "push", "put the state of a lock into the store and print its id", states.run_push)
+    push.add_argument("--lock", type=Path, default=lock, metavar="DIR", help=f"default: {lock}")
+    pull = _add_state_command(below, "pull", "write a state of the store as a lock", states.run_pull)
+    pull.add_argument("state", metavar="STATE", help="an id (eight digits are enough), a label, or a commit")
+    pull.add_argument("--lock", type=Path, default=lock, metavar="DIR", help=f"default: {lock}")
+    _add_state_command(below, "list", "list the states, the newest first", states.run_list)
+    show = _add_state_command(below, "show", "show what the sources of a state are at", states.run_show)
+    show.add_argument("state", metavar="STATE", help="an id (eight digits are enough), a label, or a commit")
+    label = _add_state_command(below, "label", "give a state a label, or move one to it", states.run_label)
+    label.add_argument("state", metavar="STATE", help="an id (eight digits are enough), a label, or a commit")
+    label.add_argument("label", metavar="LABEL", help="such as green or release/26.08")
+    prune = _add_state_command(below, "prune", "drop states that have no label, but for the last", states.run_prune)
+    prune.add_argument("--keep-last", type=int, required=True, metavar="N", help="how many are kept, label or not")
+    prune.add_argument("--yes", action="store_true", help="do it; without this, only say which would go")
+
+
+def _add_state_command(
+    commands: Commands[argparse.ArgumentParser], name: str, what: str, run: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    command = _command(commands, name, what)
+    command.set_defaults(run=run)
+    command.add_argument(
+        "--store", default=".", metavar="PLACE", help="a repository's folder or URL (default: the one in this folder)"
+    )
+    command.add_argument(
+        "--branch", default="refs/heads/ropewalk/states", metavar="REF", help="default: refs/heads/ropewalk/states"
+    )
+    _add_cache(command)
+    return command
 
 
 def _add_cache(command: argparse.ArgumentParser) -> None:

@@ -172,7 +172,7 @@ def _replacing(target: Path) -> Iterator[Path]:
 def _work_tree(folder: Path, kept: Kept, commit: str) -> Git:
     """Make a repository that has one commit and nothing before it, as a shallow clone has."""
     object_format = "sha256" if len(commit) == 64 else "sha1"
-    Git().run("init", "--quiet", "--template=", f"--object-format={object_format}", "--", str(folder))
+    Git().run("init", "--quiet", "--template=", f"--object-format={object_format}", "--", str(folder.absolute()))
     git = Git(git_dir=folder / ".git", work_tree=folder)
     kept.write_pack(commit, folder / ".git" / "objects" / "pack")
     (folder / ".git" / "shallow").write_text(f"{commit}\n", encoding="utf-8")

@@ -132,7 +132,7 @@ class Kept:
         folder.mkdir(parents=True, exist_ok=True)
         stdin = b"".join(one + b"\n" for one in sorted(objects))
         # One thread, so that the same objects make the same pack.
-        digest = self.git.text("pack-objects", "--quiet", "--threads=1", str(folder / "pack"), stdin=stdin)
+        digest = self.git.text("pack-objects", "--quiet", "--threads=1", str(folder.absolute() / "pack"), stdin=stdin)
         return folder / f"pack-{digest}.pack"
 
     def take_pack(self, pack: Path) -> None:
@@ -218,7 +218,7 @@ def keep(cache: Path, url: str, *, object_format: str = "sha1") -> Kept:
     """Return what is kept of a repository below the folder `cache`; all spellings of its URL are one."""
     name = canonical_url(check_url(url))
     digest = hashlib.sha256(f"{object_format} {name}".encode()).hexdigest()[:20]
-    folder = cache / f"{name.rstrip('/').rpartition('/')[2][:40] or 'repository'}-{digest}.git"
+    folder = cache.absolute() / f"{name.rstrip('/').rpartition('/')[2][:40] or 'repository'}-{digest}.git"
     return Kept(git=init_bare(folder, object_format=object_format), folder=folder)
 
 
