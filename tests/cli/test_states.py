@@ -39,8 +39,15 @@ def test_a_walk_through_the_world(tmp_path: Path) -> None:
     code, out, _ = ropewalk("states", "show", *store, "green", cwd=home, **environ)
     assert out.splitlines()[1] == f"lib: {commit} (refs/heads/main)"
 
-    upstream.commit("two", {"a.txt": "b\n"})
+    two = upstream.commit("two", {"a.txt": "b\n"})
+    code, out, _ = ropewalk("verify", "upstream", cwd=home, **environ)
+    assert (code, out.splitlines()[-1]) == (0, "upstream: holds")
     ropewalk("freeze", cwd=home, **environ)
+    code, out, err = ropewalk("diff", *store, "green", "ropewalk.lock", cwd=home, **environ)
+    assert (code, out) == (0, f"lib: {commit[:12]} -> {two[:12]}, 1 commits\n  + {two[:12]} two\n")
+    code, out, _ = ropewalk("diff", "--markdown", *store, "green", "ropewalk.lock", cwd=home, **environ)
+    assert out.startswith("| source | what happened |\n")
+    assert ropewalk("verify", "sources", cwd=home, **environ)[0] == 1
     assert ropewalk("states", "pull", *store, "green", cwd=home, **environ) == (0, "ropewalk.lock\n", "")
     assert ropewalk("checkout", "--into", "work", cwd=home, **environ)[0] == 0
     assert (home / "work" / "lib" / "a.txt").read_text() == "a\n"

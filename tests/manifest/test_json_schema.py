@@ -4,7 +4,7 @@ import json
 import tomllib
 from pathlib import Path
 
-import jsonschema  # type: ignore[import-untyped] # its types are in a package of their own
+import jsonschema  # its types are in a package of their own
 import pytest
 
 from manifest.manifests import BUNDLE, SOURCE, WHOLE

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk._version import __version__
-from ropewalk.cli import states, wheel, world
+from ropewalk.cli import states, verify, wheel, world
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,8 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_freeze(commands)
     _add_checkout(commands)
+    _add_diff(commands)
+    _add_verify(commands)
     _add_states(commands)
     _add_bundle(commands)
     _add_split(commands)
@@ -85,6 +87,36 @@ def _add_checkout(commands: Commands[argparse.ArgumentParser]) -> None:
     _add_cache(command)
 
 
+def _add_diff(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "diff", "show what changed between two states")
+    command.set_defaults(run=verify.run_diff)
+    what = "a lock folder, a revision of git (REV or REV:DIR), or a state of the store"
+    command.add_argument("before", metavar="A", help=what)
+    command.add_argument("after", metavar="B", help=what)
+    command.add_argument("--markdown", action="store_true", help="write Markdown, for the body of a pull request")
+    lock = Path("ropewalk.lock")
+    command.add_argument(
+        "--lock", type=Path, default=lock, metavar="DIR", help=f"the folder in revisions; default: {lock}"
+    )
+    command.add_argument("--offline", action="store_true", help="fetch no history")
+    _add_store(command)
+
+
+def _add_verify(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "verify", "see whether a frozen state still holds")
+    command.set_defaults(run=verify.run_verify)
+    command.add_argument(
+        "level",
+        choices=("lint", "upstream", "sources"),
+        metavar="LEVEL",
+        help="lint: the lock by itself; upstream: what repositories have; sources: trees and patches, offline",
+    )
+    lock, manifest = Path("ropewalk.lock"), Path("ropewalk.toml")
+    command.add_argument("--lock", type=Path, default=lock, metavar="DIR", help=f"default: {lock}")
+    command.add_argument("--manifest", type=Path, default=manifest, metavar="FILE", help=f"default: {manifest}")
+    _add_cache(command)
+
+
 def _add_states(commands: Commands[argparse.ArgumentParser]) -> None:
     what = "keep states in a branch, and look at them"
     group = commands.add_parser("states", help=what, description=f"{what[0].upper()}{what[1:]}.", allow_abbrev=False)
@@ -112,6 +144,11 @@ def _add_state_command(
 ) -> argparse.ArgumentParser:
     command = _command(commands, name, what)
     command.set_defaults(run=run)
+    _add_store(command)
+    return command
+
+
+def _add_store(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--store", default=".", metavar="PLACE", help="a repository's folder or URL (default: the one in this folder)"
     )
@@ -119,7 +156,6 @@ def _add_state_command(
         "--branch", default="refs/heads/ropewalk/states", metavar="REF", help="default: refs/heads/ropewalk/states"
     )
     _add_cache(command)
-    return command
 
 
 def _add_cache(command: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk.errors import ToolError, UsageError
-from ropewalk.lock.files import lock_files, parse_lock, sources_text
+from ropewalk.lock.files import STATE, lock_files, parse_lock, sources_text
 from ropewalk.lock.state import State, state_id
 from ropewalk.tools.git import OBJECT_ID, Git, check_url, init_bare
 from ropewalk.tools.objects import keep
@@ -118,14 +118,36 @@ def read_state(store: Store, name: str) -> State:
         IntegrityError: its files are not what it says they are.
     """
     entry = find_entry(list_states(store), name, store)
-    rows = store.git.run("ls-tree", "-r", "-z", entry.commit).stdout.split(b"\0")
+    return parse_lock(_files_of(store.git, entry.commit), f"{store.name}:{entry.id[:12]}")
+
+
+def read_revision(folder: Path, name: str, lock: Path) -> State | None:
+    """Return the state that a revision of the repository around `folder` has in its lock folder, None without one.
+
+    `name` is a revision as gitrevisions(7) has it, with or without `:path` of a lock folder.
+    """
+    revision, _, path = name.partition(":")
+    if not revision or revision.startswith("-"):
+        return None
+    found = Git().run("rev-parse", "--absolute-git-dir", codes=(0, 128), cwd=folder)
+    if found.code:
+        return None
+    git = Git(git_dir=Path(found.stdout.decode().rstrip("\n")))
+    where = path or lock.as_posix()
+    if git.run("rev-parse", "--quiet", "--verify", f"{revision}:{where}/{STATE}", codes=(0, 1, 128)).code:
+        return None
+    return parse_lock(_files_of(git, f"{revision}:{where}"), f"{revision}:{where}")
+
+
+def _files_of(git: Git, tree: str) -> dict[str, bytes]:
+    """Return the files of a lock in a tree; what a lock does not have is left alone."""
     files = {}
-    for row in filter(None, rows):
+    for row in filter(None, git.run("ls-tree", "-r", "-z", tree).stdout.split(b"\0")):
         about, _, path = row.partition(b"\t")
         mode, kind, object_id = about.decode().split(" ")
         if mode == "100644" and kind == "blob" and re.fullmatch(rb"[\w.]+|patches/[0-9a-f]{64}\.patch", path):
-            files[path.decode()] = store.git.run("cat-file", "blob", object_id).stdout
-    return parse_lock(files, f"{store.name}:{entry.id[:12]}")
+            files[path.decode()] = git.run("cat-file", "blob", object_id).stdout
+    return files
 
 
 def find_entry(entries: Sequence[Entry], name: str, store: Store) -> Entry:
