@@ -65,10 +65,8 @@ def test_rewritten_history_is_called_so(upstream: Repository, world: World) -> N
     assert (diff.course, diff.new, diff.lost) == (Course.REWOUND, 0, 1)
 
 
-def test_sources_that_came_and_went(
-    upstream: Repository, world: World, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    other = make_repository(tmp_path_factory.mktemp("more") / "other")
+def test_sources_that_came_and_went(upstream: Repository, world: World, tmp_path: Path) -> None:
+    other = make_repository(tmp_path / "other")
     other.commit("one", {"o": "o\n"})
     world.source(upstream)
     before = world.freeze().state
