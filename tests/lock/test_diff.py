@@ -12,6 +12,8 @@ from ropewalk.lock.diff import Course, SourceDiff, diff_states, kept_history
 from ropewalk.report.states import code, render_diff, render_diff_markdown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from freeze.freezing import World
     from ropewalk.lock.state import State
 

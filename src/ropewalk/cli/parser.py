@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk._version import __version__
-from ropewalk.cli import states, verify, wheel, world
+from ropewalk.cli import scaffold, states, verify, wheel, world
+from ropewalk.manifest.importers import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ropewalk {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_init(commands)
     _add_freeze(commands)
     _add_checkout(commands)
     _add_diff(commands)
@@ -47,6 +49,16 @@ def _command(commands: Commands[argparse.ArgumentParser], name: str, what: str) 
 
 def _add_jobs(command: argparse.ArgumentParser) -> None:
     command.add_argument("--jobs", type=_count, metavar="N", help="threads to work with (default: one a processor)")
+
+
+def _add_init(commands: Commands[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "init", "write a first manifest, from nothing or from another tool's")
+    command.set_defaults(run=scaffold.run_init)
+    command.add_argument("--from", dest="origin", type=Path, metavar="FILE", help="manifest.yaml, .repos or west.yml")
+    command.add_argument("--format", choices=FORMATS, help="what --from is (default: seen from its content)")
+    command.add_argument("--pin", action="store_true", help="track commits that it says were verified")
+    output = Path("ropewalk.toml")
+    command.add_argument("--output", type=Path, default=output, metavar="FILE", help=f"default: {output}")
 
 
 def _add_freeze(commands: Commands[argparse.ArgumentParser]) -> None:
