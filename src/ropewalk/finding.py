@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+LONGEST_QUOTE = 200
+"""Characters of an input that are quoted in a message."""
+
 
 class Level(StrEnum):
     """How much a finding weighs: an error stops a release, the others inform."""
@@ -33,6 +36,11 @@ class Finding:
     def __str__(self) -> str:
         place = ": ".join(part for part in (self.subject, self.member) if part)
         return f"{place}: {self.message} [{self.rule}]" if place else f"{self.message} [{self.rule}]"
+
+
+def cut(text: str) -> str:
+    """Return a text as a message can hold it."""
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def has_errors(findings: tuple[Finding, ...] | list[Finding]) -> bool:

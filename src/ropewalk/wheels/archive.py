@@ -8,6 +8,7 @@ reader sees the same members. Follows PKWARE's APPNOTE 6.3.10 and the binary dis
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -100,20 +101,26 @@ def read_archive(path: Path) -> tuple[Archive | None, list[Finding]]:
     Returns the archive, or None where nothing can be said of its members, and every violation found.
 
     Raises:
-        UsageError: the file cannot be opened.
+        UsageError: the file cannot be read.
     """
     found = Collector(path.name)
     try:
-        file = path.open("rb")
+        # A pipe would be waited for, and a device has no end to read an archive from.
+        if stat.S_IFMT(path.stat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+            raise UsageError(f"cannot read `{path}`: it is not a regular file", hint="name a wheel file (`.whl`)")
+        with path.open("rb") as file:
+            return _read_structure(file, path, found), found.findings
     except OSError as error:
         raise UsageError(f"cannot read `{path}`: {error.strerror}", hint="name a wheel file (`.whl`)") from error
-    with file:
-        identity = _identity(file)
-        directory = find_directory(file, identity[2], found)
-        entries = read_directory(file, directory, found) if directory else None
-        if directory is None or entries is None:
-            return None, found.findings
-        members = tuple(_read_members(file, entries, directory.offset, found))
+
+
+def _read_structure(file: BinaryIO, path: Path, found: Collector) -> Archive | None:
+    identity = _identity(file)
+    directory = find_directory(file, identity[2], found)
+    entries = read_directory(file, directory, found) if directory else None
+    if directory is None or entries is None:
+        return None
+    members = tuple(_read_members(file, entries, directory.offset, found))
     check_names((entry.name for entry in entries), found)
     return Archive(
         path=path,
@@ -121,7 +128,7 @@ def read_archive(path: Path) -> tuple[Archive | None, list[Finding]]:
         folders=tuple(entry.name for entry in entries if entry.is_folder),
         identity=identity,
         by_name={member.name: member for member in members},
-    ), found.findings
+    )
 
 
 def _identity(file: BinaryIO) -> tuple[int, int, int, int]:

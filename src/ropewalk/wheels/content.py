@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
-from ropewalk.errors import IntegrityError
+from ropewalk.errors import IntegrityError, ToolError
 from ropewalk.finding import Finding
 from ropewalk.tools.files import CHUNK
 from ropewalk.wheels.layout import STORED
@@ -40,6 +40,7 @@ def pieces(file: BinaryIO, member: Member, raw: Callable[[bytes], object] | None
 
     Raises:
         MemberFault: the data are damaged, or say something else than the member's header.
+        ToolError: the operating system refused to read them.
     """
     crc = size = 0
     for piece in _inflated(_compressed(file, member, raw), member):
@@ -58,7 +59,10 @@ def _compressed(file: BinaryIO, member: Member, raw: Callable[[bytes], object] |
     file.seek(member.offset)
     left = member.compressed_size
     while left:
-        chunk = file.read(min(CHUNK, left))
+        try:
+            chunk = file.read(min(CHUNK, left))
+        except OSError as error:
+            raise ToolError(f"reading `{file.name}` failed: {error.strerror}") from error
         if not chunk:
             raise MemberFault("archive/truncated", "its data end before the archive says")
         left -= len(chunk)

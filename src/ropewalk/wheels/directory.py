@@ -30,6 +30,8 @@ from ropewalk.wheels.layout import (
 if TYPE_CHECKING:
     from ropewalk.finding import Collector
 
+NEWEST_VERSION = 63
+"""Version 6.3 of the format; readers refuse members that say they need a later one."""
 METHODS = {1: "shrink", 6: "implode", 9: "deflate64", 12: "bzip2", 14: "lzma", 93: "zstandard", 95: "xz", 99: "AES"}
 DOS_FOLDER = 0x10
 LARGEST_DIRECTORY = 1 << 28
@@ -212,6 +214,10 @@ def _entry(header: _Header, raw_name: bytes, extra: bytes, found: Collector) -> 
     entry = Entry(name, raw_name, header.flags, header.method, header.crc, compressed_size, size, mode, offset)
     _check_kind(entry, found, dos_folder=bool(header.external_attributes & DOS_FOLDER))
     _check_packing(entry, found)
+    # The upper byte names an operating system.
+    if (needed := header.needed & 0xFF) > NEWEST_VERSION:
+        version = f"{needed // 10}.{needed % 10}"
+        found.error("archive/version", f"needs version {version} of the format, which does not exist", member=name)
     return entry
 
 

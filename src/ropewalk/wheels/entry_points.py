@@ -31,8 +31,12 @@ def parse_entry_points(data: bytes, name: str, found: Collector) -> EntryPoints:
     # The specification: configparser's syntax with `=` as the only delimiter and names kept as they are.
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, default_section="\0")
     parser.optionxform = str  # type: ignore[assignment,method-assign]
+    # A NUL is how the parser is told that no group holds defaults for the others.
+    if b"\0" in data:
+        found.error("entry-points/format", "holds a NUL", member=name)
+        return {}
     try:
-        parser.read_string(data.decode())
+        parser.read_string(data.decode(), source="entry_points.txt")
     except (UnicodeDecodeError, configparser.Error) as error:
         found.error("entry-points/format", " ".join(str(error).split()), member=name)
         return {}

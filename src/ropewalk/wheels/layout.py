@@ -62,14 +62,13 @@ def widened(values: Sequence[int], zip64: bytes, name: str, found: Collector) ->
     """
     wide = []
     rest = zip64
+    if values.count(SATURATED_32) * 8 > len(zip64):
+        found.error("archive/zip64", "a size or offset needs a zip64 extra field that is not there", member=name)
     for value in values:
-        if value != SATURATED_32:
-            wide.append(value)
-        elif len(rest) >= 8:
+        if value == SATURATED_32 and len(rest) >= 8:
             wide.append(int.from_bytes(rest[:8], "little"))
             rest = rest[8:]
         else:
-            found.error("archive/zip64", "a size or offset needs a zip64 extra field that is not there", member=name)
             wide.append(value)
     repeated = b"".join(value.to_bytes(8, "little") for value in values)
     if rest and not (rest == zip64 and repeated.startswith(rest)):

@@ -12,6 +12,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from ropewalk.finding import cut
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
 
 VERSIONS = ("1.0", "1.1", "1.2", "2.1", "2.2", "2.3", "2.4", "2.5")
 """Versions of the specification that can be read, the oldest first (2.0 was never accepted)."""
-
-LONGEST_QUOTE = 200
-"""Characters of a field that are quoted in a message."""
 
 INTRODUCED = {
     "dynamic": "2.2",
@@ -69,15 +68,13 @@ def parse_metadata(data: bytes, name: str, found: Collector) -> CoreMetadata | N
         found.error("metadata/unreadable-field", f"`{key}` is unknown, repeated or not UTF-8", member=name)
     version_of_format = raw.get("metadata_version", "")
     if version_of_format not in VERSIONS:
-        found.error(
-            "metadata/version", f"`Metadata-Version: {_cut(version_of_format)}` is not a known one", member=name
-        )
+        found.error("metadata/version", f"`Metadata-Version: {cut(version_of_format)}` is not a known one", member=name)
     requirements = tuple(_requirements(raw.get("requires_dist", []), name, found))
     requires_python = _requires_python(raw.get("requires_python", ""), name, found)
     version = _version(raw.get("version", ""), name, found)
     project = raw.get("name", "")
     if not _is_name(project):
-        found.error("metadata/name", f"`Name: {_cut(project)}` is no project name", member=name)
+        found.error("metadata/name", f"`Name: {cut(project)}` is no project name", member=name)
         return None
     if version is None:
         return None
@@ -111,7 +108,7 @@ def _requirements(texts: list[str], name: str, found: Collector) -> list[Require
         except InvalidRequirement as error:
             reason = str(error).partition("\n")[0]
             found.error(
-                "metadata/requirement", f"`Requires-Dist: {_cut(text)}` is no requirement: {_cut(reason)}", member=name
+                "metadata/requirement", f"`Requires-Dist: {cut(text)}` is no requirement: {cut(reason)}", member=name
             )
     return requirements
 
@@ -121,7 +118,7 @@ def _requires_python(text: str, name: str, found: Collector) -> SpecifierSet:
         _refuse_endless_numbers(text, InvalidSpecifier)
         return SpecifierSet(text)
     except InvalidSpecifier:
-        found.error("metadata/requires-python", f"`Requires-Python: {_cut(text)}` is no version specifier", member=name)
+        found.error("metadata/requires-python", f"`Requires-Python: {cut(text)}` is no version specifier", member=name)
         return SpecifierSet()
 
 
@@ -130,13 +127,8 @@ def _version(text: str, name: str, found: Collector) -> Version | None:
         _refuse_endless_numbers(text, InvalidVersion)
         return Version(text)
     except InvalidVersion:
-        found.error("metadata/project-version", f"`Version: {_cut(text)}` is no version (PEP 440)", member=name)
+        found.error("metadata/project-version", f"`Version: {cut(text)}` is no version (PEP 440)", member=name)
         return None
-
-
-def _cut(text: str) -> str:
-    """Return a text as a message can hold it."""
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def _refuse_endless_numbers(text: str, error: type[ValueError]) -> None:

@@ -13,7 +13,7 @@ from packaging.utils import BuildTag, NormalizedName, canonicalize_name, parse_w
 from packaging.version import Version
 
 from ropewalk.errors import IntegrityError, UsageError
-from ropewalk.finding import Collector, Finding, has_errors
+from ropewalk.finding import Collector, Finding, cut, has_errors
 from ropewalk.wheels.archive import Archive, read_archive
 from ropewalk.wheels.content import read_whole
 from ropewalk.wheels.entry_points import EntryPoints, parse_entry_points
@@ -185,7 +185,8 @@ def _checked_record(archive: Archive, record_name: str, found: Collector) -> Map
     before = len(found.findings)
     record = parse_record(text, record_name, found)
     flagged = {finding.member for finding in found.findings[before:]}
-    if not record and record_name in flagged:  # one finding says that nothing could be read
+    unreadable = any((row.rule, row.member) == ("record/format", record_name) for row in found.findings[before:])
+    if unreadable and not record:  # saying of every member that it is not listed would add nothing
         return {}
     unlisted = {*record, *flagged, *unhashed_names(record_name)}
     for member in archive.members:
@@ -205,7 +206,7 @@ class _Described(NamedTuple):
 
     is_purelib: bool
     tags: frozenset[Tag]
-    build: str
+    build: BuildTag
 
 
 def _wheel_file(data: bytes, name: str, found: Collector) -> _Described:
@@ -215,7 +216,7 @@ def _wheel_file(data: bytes, name: str, found: Collector) -> _Described:
             found.error("tags/repeated-field", f"`{field_name}` stands more than once", member=name)
     version = str(message.get("Wheel-Version", "")).strip()
     if not re.fullmatch(r"1\.[0-9]+", version):
-        found.error("tags/wheel-version", f"`Wheel-Version: {version}` is not 1.x", member=name)
+        found.error("tags/wheel-version", f"`Wheel-Version: {cut(version)}` is not 1.x", member=name)
     purelib = str(message.get("Root-Is-Purelib", "")).strip().lower()
     if purelib not in ("true", "false"):
         found.error("tags/root-is-purelib", "`Root-Is-Purelib` is neither true nor false", member=name)
@@ -229,8 +230,16 @@ def _wheel_file(data: bytes, name: str, found: Collector) -> _Described:
         try:
             tags |= parse_tag(text)
         except ValueError:
-            found.error("tags/tag", f"`Tag: {text}` is no compatibility tag", member=name)
-    return _Described(purelib == "true", frozenset(tags), str(message.get("Build", "")).strip())
+            found.error("tags/tag", f"`Tag: {cut(text)}` is no compatibility tag", member=name)
+    return _Described(purelib == "true", frozenset(tags), _build_tag(str(message.get("Build", "")).strip()))
+
+
+def _build_tag(text: str) -> BuildTag:
+    """Return a build number as `packaging` does: the digits that it starts with as a number, and the rest."""
+    if not text:
+        return ()
+    match = re.fullmatch(r"([0-9]{1,1000})(.*)", text)
+    return (int(match[1]), match[2]) if match else (-1, text)
 
 
 def _check_file_name(wheel: Wheel, named: _Named, described: _Described, found: Collector) -> None:
@@ -238,14 +247,14 @@ def _check_file_name(wheel: Wheel, named: _Named, described: _Described, found: 
     if (named.name, named.version) != (wheel.name, wheel.version):
         found.error(
             "metadata/names-differ",
-            f"the file name says {named.name} {named.version}, METADATA {wheel.name} {wheel.version}",
+            f"the file name says {named.name} {named.version}, METADATA {cut(f'{wheel.name} {wheel.version}')}",
             member=f"{wheel.dist_info}/METADATA",
         )
     member = f"{wheel.dist_info}/WHEEL"
     if described.tags != named.tags:
         listed = ", ".join(sorted(map(str, described.tags))) or "none"
-        found.error("tags/differ", f"WHEEL lists other tags than the file name: {listed}", member=member)
-    if described.build != "".join(map(str, named.build)):
+        found.error("tags/differ", f"WHEEL lists other tags than the file name: {cut(listed)}", member=member)
+    if described.build != named.build:
         found.error("tags/differ", "WHEEL states another build number than the file name", member=member)
 
 
@@ -257,7 +266,8 @@ def _check_folders(wheel: Wheel, found: Collector) -> None:
     except ValueError:  # InvalidVersion, or a number of thousands of digits
         agrees = False
     if not agrees:
-        found.error("metadata/names-differ", f"METADATA says {wheel.name} {wheel.version}", member=wheel.dist_info)
+        said = cut(f"{wheel.name} {wheel.version}")
+        found.error("metadata/names-differ", f"METADATA says {said}", member=wheel.dist_info)
     for top in sorted({name.split("/", 1)[0] for name in (*wheel.archive.by_name, *wheel.archive.folders)}):
         if top.lower().endswith(".data") and top != wheel.data_dir:
             found.error("archive/data-folder", f"its only data folder may be `{wheel.data_dir}`", member=top)

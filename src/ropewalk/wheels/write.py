@@ -7,8 +7,8 @@ the way and held against the hash that its own RECORD states.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import re
 import struct
 import time
 import zlib
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from ropewalk.errors import IntegrityError, UsageError
+from ropewalk.finding import cut
 from ropewalk.tools.workers import threads
 from ropewalk.wheels.content import MemberFault, pieces
 from ropewalk.wheels.layout import (
@@ -38,7 +39,7 @@ from ropewalk.wheels.layout import (
 from ropewalk.wheels.record import Row, render_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ropewalk.finding import Finding
@@ -50,7 +51,9 @@ LATEST = 4354819198
 """2107-12-31T23:59:58Z, the last one; the headers count in steps of two seconds."""
 
 BATCH = 1 << 20
-"""Compressed bytes that make one task; a larger member is a task by itself."""
+"""Bytes of content that make one task; a larger member is a task by itself."""
+EACH_MEMBER = 1 << 10
+"""What a member counts beside its content: as many bytes as are read in the time that its headers take."""
 
 REGULAR_FILE = 0o100000
 UNIX = 3 << 8
@@ -121,12 +124,14 @@ def member_time(environ: Mapping[str, str]) -> int:
     text = environ.get("SOURCE_DATE_EPOCH", "")
     if not text:
         return EARLIEST
-    try:
-        seconds = int(text)
-    except ValueError as error:
+    if not re.fullmatch("-?[0-9]+", text):
         raise UsageError(
-            f"`SOURCE_DATE_EPOCH={text}` is not a whole number of seconds", hint="unset it, or set it to `0`"
-        ) from error
+            f"`SOURCE_DATE_EPOCH={cut(text)}` is not a whole number of seconds", hint="unset it, or set it to `0`"
+        )
+    if text.startswith("-"):
+        return EARLIEST
+    # Eleven digits are beyond the last time already, and `int` takes no more than a few thousand.
+    seconds = int(text.lstrip("0")[:11] or "0")
     return min(max(seconds, EARLIEST), LATEST)
 
 
@@ -181,26 +186,27 @@ def sha256_of_member(item: Spliced) -> bytes:
 
 
 def _place(items: Iterable[Item]) -> list[_Placed]:
-    placed = []
-    at = 0
+    placed: list[_Placed] = []
     for item in items:
-        member = _Placed(item=item, raw_name=item.name.encode(), at=at, **_sizes(item))
-        placed.append(member)
-        at = member.end
+        placed.append(_placed(item, placed[-1].end if placed else 0))
     return placed
 
 
-def _sizes(item: Item) -> dict[str, int]:
+def _placed(item: Item, at: int) -> _Placed:
     if isinstance(item, Fresh):
-        size = len(item.content)
-        return {"method": STORED, "crc": zlib.crc32(item.content), "compressed_size": size, "size": size}
-    member = item.member
-    return {
-        "method": member.method,
-        "crc": member.crc,
-        "compressed_size": member.compressed_size,
-        "size": member.size,
-    }
+        method, crc, compressed_size, size = STORED, zlib.crc32(item.content), len(item.content), len(item.content)
+    else:
+        member = item.member
+        method, crc, compressed_size, size = member.method, member.crc, member.compressed_size, member.size
+    return _Placed(
+        item=item,
+        raw_name=item.name.encode(),
+        at=at,
+        method=method,
+        crc=crc,
+        compressed_size=compressed_size,
+        size=size,
+    )
 
 
 # The members
@@ -228,37 +234,46 @@ def _batches(placed: list[_Placed]) -> list[list[_Placed]]:
     batches: list[list[_Placed]] = []
     weight = 0
     for member in sorted(placed, key=lambda member: member.size, reverse=True):
-        if not batches or weight + member.size > BATCH:
+        weight += member.size + EACH_MEMBER
+        if not batches or weight > BATCH:
             batches.append([])
-            weight = 0
+            weight = member.size + EACH_MEMBER
         batches[-1].append(member)
-        weight += member.size
     return batches
 
 
 def _write_batch(path: Path, batch: list[_Placed], when: int) -> list[Finding]:
-    faults = []
-    with contextlib.ExitStack() as stack:
-        out = stack.enter_context(path.open("r+b"))
-        sources: dict[Path, BinaryIO] = {}
+    """Write members, those of one archive together, so that a thread has two files open however many there are."""
+    faults: list[Finding] = []
+    spliced: dict[Path, list[tuple[_Placed, Spliced]]] = {}
+    with path.open("r+b") as out:
         for member in batch:
-            item = member.item
+            if isinstance(member.item, Spliced):
+                spliced.setdefault(member.item.archive.path, []).append((member, member.item))
+            else:
+                out.seek(member.at)
+                out.write(_local_header(member, when) + member.item.content)
+        for members in spliced.values():
+            faults += _splice(out, members, when)
+    return faults
+
+
+def _splice(out: BinaryIO, members: list[tuple[_Placed, Spliced]], when: int) -> Iterator[Finding]:
+    """Copy members of one archive; yield what is wrong with them."""
+    with members[0][1].archive.open() as source:
+        for member, item in members:
             out.seek(member.at)
             out.write(_local_header(member, when))
-            if isinstance(item, Fresh):
-                out.write(item.content)
-                continue
-            if item.archive.path not in sources:
-                sources[item.archive.path] = stack.enter_context(item.archive.open())
             try:
-                _proved(sources[item.archive.path], item, out.write)
+                _proved(source, item, out.write)
             except MemberFault as fault:
-                faults.append(fault.finding(item.archive, item.member))
-    return faults
+                yield fault.finding(item.archive, item.member)
 
 
 def _proved(source: BinaryIO, item: Spliced, raw: Callable[[bytes], object] | None = None) -> bytes:
     """Read a member, its compressed data going to `raw`, and return its SHA-256 once RECORD has confirmed it."""
+    if item.row.size not in (None, item.member.size):
+        raise MemberFault("record/size", f"holds {item.member.size} bytes; RECORD says {item.row.size}")
     digest = hashlib.sha256()
     stated = digest if item.row.algorithm == "sha256" else hashlib.new(item.row.algorithm)
     for piece in pieces(source, item.member, raw):
