@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.finding import Collector
-from ropewalk.wheels.metadata import CoreMetadata, metadata_faults, needed_format, parse_metadata, render_metadata
+from ropewalk.wheels.metadata import (
+    INTRODUCED,
+    VERSIONS,
+    CoreMetadata,
+    metadata_faults,
+    needed_format,
+    parse_metadata,
+    render_metadata,
+)
 
 BASE: dict[str, Any] = {"metadata_version": "2.1", "name": "demo", "version": "1.0"}
 
@@ -112,6 +120,80 @@ def test_fields_are_written_as_the_specification_does() -> None:
         *("Maintainer-email", "Metadata-Version", "Name", "Project-URL", "Requires-Dist", "Summary", "Version"),
     ]
     assert body == "# text\n\nname: no field\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "at_least", "version"),
+    [({}, "2.3", "2.3"), ({"dynamic": ["a"]}, "2.4", "2.4"), ({"import_names": ["a"]}, "2.4", "2.5")],
+)
+def test_b39_never_lower_than_asked(fields: dict[str, Any], at_least: str, version: str) -> None:
+    assert needed_format({**BASE, **fields}, at_least=at_least) == version
+
+
+def test_b39_an_empty_field_needs_nothing() -> None:
+    assert needed_format({**BASE, "license_expression": "", "license_files": [], "import_names": []}) == "2.1"
+
+
+@pytest.mark.parametrize("field", sorted(INTRODUCED))
+def test_b39_each_field_needs_its_version_and_no_later_one(field: str) -> None:
+    """As `packaging` has it: the version that we say takes the field, the one before does not."""
+    values: dict[str, Any] = {"license_expression": "MIT", "dynamic": ["license"]}
+    raw = {**BASE, field: values.get(field, ["demo"])}
+    needed = needed_format(raw)
+    before = VERSIONS[VERSIONS.index(needed) - 1]
+    assert metadata_faults({**raw, "metadata_version": needed}) == []
+    assert len(metadata_faults({**raw, "metadata_version": before})) == 1
+
+
+def test_all_faults_at_once() -> None:
+    found = Collector("demo.whl")
+    text = "Metadata-Version: 9\nName: -\nVersion: x\nRequires-Dist: a b\nRequires-Python: y\nFoo: 1\n"
+    assert parse_metadata(text.encode(), "METADATA", found) is None
+    assert [str(finding) for finding in found.findings] == [
+        "demo.whl: METADATA: `foo` is unknown, repeated or not UTF-8 [metadata/unreadable-field]",
+        "demo.whl: METADATA: `Metadata-Version: 9` is not a known one [metadata/version]",
+        (
+            "demo.whl: METADATA: `Requires-Dist: a b` is no requirement: "
+            "Expected semicolon (after name with no version specifier) or end [metadata/requirement]"
+        ),
+        "demo.whl: METADATA: `Requires-Python: y` is no version specifier [metadata/requires-python]",
+        "demo.whl: METADATA: `Version: x` is no version (PEP 440) [metadata/project-version]",
+        "demo.whl: METADATA: `Name: -` is no project name [metadata/name]",
+    ]
+
+
+def test_what_is_long_is_cut() -> None:
+    found = Collector("demo.whl")
+    long = "x y" * 100_000
+    text = f"Metadata-Version: {long}\nName: {long}\nVersion: {long}\nRequires-Dist: {long}\nRequires-Python: {long}\n"
+    parse_metadata(text.encode(), "METADATA", found)
+    assert len(found.findings) == 5
+    assert max(len(str(finding)) for finding in found.findings) < 600
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    b"Metadata-Version: 2.4\n",
+                    b"Name: demo\n",
+                    b"Version: 1.0\n",
+                    b"Requires-Dist: a; os_name == 'x'\n",
+                ),
+                *(b"Content-Type: multipart/mixed; boundary=x\n", b"\n", b"--x\n", b"\r", b"\xff", b"\0", b" more\n"),
+                *(b"Project-URL: a, b\n", b"=?utf-8?q?=0A?=", b"Requires-Python: >=", b"9" * 50, b"(", b"\xe2\x80\xa8"),
+            ]
+        ),
+        max_size=12,
+    ).map(b"".join)
+)
+def test_nothing_breaks_the_reader(data: bytes) -> None:
+    found = Collector("demo.whl")
+    metadata = parse_metadata(data, "METADATA", found)
+    assert metadata is not None or found.findings
+    if metadata is not None:
+        metadata_faults(metadata.raw)
 
 
 TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1)

@@ -84,6 +84,12 @@ def test_what_is_no_csv(data: bytes) -> None:
     assert message.startswith("is not CSV in UTF-8: ")
 
 
+@given(st.text(st.sampled_from('ab,"\r\n=/.\\\0\ufeff')) | st.binary())
+def test_nothing_breaks_the_reader(data: str | bytes) -> None:
+    rows, findings = parsed(data)
+    assert rows or findings
+
+
 PATHS = st.text(st.characters(exclude_categories=["C"], exclude_characters="/\\:"), min_size=1).filter(
     lambda path: path not in (".", "..") and not path.startswith(NAME)
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from making import RawEnd, RawMember, raw_members, raw_zip, record_hash
+from making import Local, RawEnd, RawMember, raw_members, raw_zip, record_hash
 from ropewalk.errors import UsageError
 from ropewalk.wheels.wheel import inspect_wheel, read_wheel
 
@@ -89,6 +89,97 @@ def test_b56_trailing_bytes(make_wheel: MakeWheel) -> None:
     assert found(path) == [("archive/trailing-data", "", "4 bytes stand after the end of the archive")]
 
 
+def test_b56_local_and_central_headers_disagree(make_wheel: MakeWheel) -> None:
+    path = make_wheel()
+    members = raw_members(path)
+    members[0] = replace(members[0], local=Local(name=b"demo/__main__.p"))
+    path.write_bytes(raw_zip(members))
+    assert found(path) == [
+        (
+            "archive/headers-differ",
+            "demo/__init__.py",
+            "local header and central directory differ in name",
+        )
+    ]
+
+
+def test_b56_a_row_twice(make_wheel: MakeWheel) -> None:
+    path = make_wheel(record_edit=lambda text: text.splitlines(keepends=True)[0] + text)
+    assert found(path) == [("record/duplicate-row", "demo/__init__.py", "row 2 lists the file again")]
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "../x", "demo/../../x"])
+def test_b56_paths_that_leave_the_wheel(make_wheel: MakeWheel, name: str) -> None:
+    path = make_wheel(files={"demo/a.py": "", name: ""})
+    ((_, member, _), *_) = found(path)
+    assert member == name
+    with pytest.raises(UsageError):
+        read_wheel(path)
+
+
+def test_b35_a_symlink(make_wheel: MakeWheel) -> None:
+    path = make_wheel(files={"demo/__init__.py": "", "demo/link": "__init__.py"}, modes={"demo/link": 0o120777})
+    assert found(path) == [
+        ("archive/symlink", "demo/link", "is a symbolic link; wheels hold regular files only"),
+    ]
+
+
+def test_b35_executable_bits_and_files_made_on_windows(make_wheel: MakeWheel) -> None:
+    files = {"demo/bin/tool": "#!/bin/sh\n", "demo/made_on_windows.py": "", "demo/private.py": ""}
+    modes = {"demo/bin/tool": 0o100755, "demo/made_on_windows.py": 0, "demo/private.py": 0o100600}
+    wheel = read_wheel(make_wheel(files=files, modes=modes))
+    assert {name: oct(wheel.archive.by_name[name].mode) for name in files} == {
+        "demo/bin/tool": "0o755",
+        "demo/made_on_windows.py": "0o644",
+        "demo/private.py": "0o644",
+    }
+
+
+def test_an_empty_record_lists_nothing(make_wheel: MakeWheel) -> None:
+    assert found(make_wheel(record="")) == [
+        ("record/not-listed", f"{INFO}/RECORD", "RECORD does not list itself"),
+        ("record/not-listed", "demo/__init__.py", "is not listed in RECORD"),
+        ("record/not-listed", f"{INFO}/METADATA", "is not listed in RECORD"),
+        ("record/not-listed", f"{INFO}/WHEEL", "is not listed in RECORD"),
+    ]
+
+
+def test_of_a_record_that_is_no_csv_one_thing_is_said(make_wheel: MakeWheel) -> None:
+    ((rule, member, _),) = found(make_wheel(record='"demo'))
+    assert (rule, member) == ("record/format", f"{INFO}/RECORD")
+
+
+def test_a_damaged_text_is_said_once(make_wheel: MakeWheel) -> None:
+    path = make_wheel()
+    members = [
+        replace(member, crc=1) if member.name.endswith((b"METADATA", b"WHEEL", b"RECORD")) else member
+        for member in raw_members(path)
+    ]
+    path.write_bytes(raw_zip(members))
+    assert found(path) == [
+        ("archive/checksum", f"{INFO}/{name}", "its CRC-32 is not the one in its header")
+        for name in ("RECORD", "WHEEL", "METADATA")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "stated", "same"),
+    [
+        ("1", "1", True),
+        ("01", "01", True),
+        ("1", "01", True),
+        ("2b", "2b", True),
+        ("2b", "2", False),
+        ("0b", "b", False),
+    ],
+)
+def test_build_numbers(make_wheel: MakeWheel, named: str, stated: str, same: bool) -> None:
+    text = f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\nBuild: {stated}\n"
+    path = make_wheel(build=named, wheel_text=text)
+    differs = ("tags/differ", f"{INFO}/WHEEL", "WHEEL states another build number than the file name")
+    assert found(path) == ([] if same else [differs])
+
+
 def test_no_dist_info(tmp_path: Path) -> None:
     path = tmp_path / "demo-1.0-py3-none-any.whl"
     path.write_bytes(raw_zip([RawMember()]))
@@ -144,6 +235,10 @@ def test_a_missing_file(make_wheel: MakeWheel, name: str) -> None:
         (
             {"wheel_text": "Wheel-Version: 1.0\nWheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
             ("tags/repeated-field", f"{INFO}/WHEEL", "`Wheel-Version` stands more than once"),
+        ),
+        (
+            {"metadata": "Metadata-Version: 2.1\nName: demo\nVersion: 1" + ".1" * 50_000 + "\n"},
+            ("metadata/names-differ", INFO, "METADATA says demo 1" + ".1" * 97 + "…"),
         ),
         (
             {"files": {"demo/a.py": "", "other-1.0.data/scripts/x": ""}},
