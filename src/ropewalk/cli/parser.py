@@ -137,18 +137,30 @@ def _add_states(commands: Commands[argparse.ArgumentParser]) -> None:
 
     push = _add_state_command(below, "push", "put the state of a lock into the store and print its id", states.run_push)
     push.add_argument("--lock", type=Path, default=lock, metavar="DIR", help=f"default: {lock}")
-    pull = _add_state_command(below, "pull", "write a state of the store as a lock", states.run_pull)
-    pull.add_argument("state", metavar="STATE", help="an id (eight digits are enough), a label, or a commit")
-    pull.add_argument("--lock", type=Path, default=lock, metavar="DIR", help=f"default: {lock}")
+    pull = _add_state_command(below, "pull", "bring the states of another store into the one here", states.run_pull)
+    pull.add_argument("origin", metavar="FROM", help="the other repository's folder or URL")
     _add_state_command(below, "list", "list the states, the newest first", states.run_list)
     show = _add_state_command(below, "show", "show what the sources of a state are at", states.run_show)
-    show.add_argument("state", metavar="STATE", help="an id (eight digits are enough), a label, or a commit")
+    _add_state(show)
+    restore = _add_state_command(below, "restore", "write a state of the store as a lock", states.run_restore)
+    _add_state(restore)
+    restore.add_argument("--lock", type=Path, default=lock, metavar="DIR", help=f"default: {lock}")
     label = _add_state_command(below, "label", "give a state a label, or move one to it", states.run_label)
-    label.add_argument("state", metavar="STATE", help="an id (eight digits are enough), a label, or a commit")
+    _add_state(label)
     label.add_argument("label", metavar="LABEL", help="such as green or release/26.08")
-    prune = _add_state_command(below, "prune", "drop states that have no label, but for the last", states.run_prune)
-    prune.add_argument("--keep-last", type=int, required=True, metavar="N", help="how many are kept, label or not")
+    label.add_argument("--remove", action="store_true", help="take the label from the state")
+    note = _add_state_command(below, "note", "note something on a state, such as the outcome of tests", states.run_note)
+    _add_state(note)
+    note.add_argument("text", metavar="TEXT", help="one line")
+    prune = _add_state_command(below, "prune", "drop old states that have no label", states.run_prune)
+    prune.add_argument("--older-than", metavar="AGE", help="keep those younger than 90d, say, or than a date")
+    prune.add_argument("--keep-last", type=int, metavar="N", help="keep the last N (default: the last one)")
     prune.add_argument("--yes", action="store_true", help="do it; without this, only say which would go")
+
+
+def _add_state(command: argparse.ArgumentParser) -> None:
+    what = "an id (eight digits are enough), a label, a commit, or a revision of git"
+    command.add_argument("state", metavar="STATE", help=what)
 
 
 def _add_state_command(
