@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from ropewalk.checks.run import check
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements-dev.txt"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -62,3 +64,11 @@ def test_the_example_manifest_names_the_components_that_are_made() -> None:
     manifest = tomllib.loads((example / "ropewalk.toml").read_text(encoding="utf-8"))
     facts = tomllib.loads((example / "components.toml").read_text(encoding="utf-8"))
     assert sorted(manifest["bundle"]["components"]) == sorted(facts["components"])
+
+
+def test_our_own_wheel_passes_our_own_checks(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    report = check(wheel)
+    assert (report.passed, report.findings) == (True, ())
