@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ropewalk.errors import UsageError
 from ropewalk.finding import Collector
 from ropewalk.manifest.importers import FORMATS, vcs2l
-from ropewalk.manifest.importers.draft import render_draft
+from ropewalk.manifest.importers.draft import accepted, render_draft
 from ropewalk.manifest.importers.read import import_manifest
 from ropewalk.manifest.load import parse_manifest
 
@@ -202,7 +202,7 @@ ROW = st.fixed_dictionaries(
             ["https://a.b/c.git", "git@a.b:c", "ssh://a/b", "http://x/y", "-x", "", "ext::sh", None]
         ),
     },
-    optional={"version": st.sampled_from(["main", "v1.0", "a" * 40, None])},
+    optional={"version": st.sampled_from(["main", "v1.0", "a" * 40, None, "-x", "a..b", "a b", "", 1.0])},
 )
 
 
@@ -210,4 +210,4 @@ ROW = st.fixed_dictionaries(
 def test_any_repos_file_becomes_a_manifest(rows: dict[str, Any]) -> None:
     found = Collector("x")
     draft = vcs2l.convert({"repositories": rows}, pin=False, found=found)
-    parse_manifest(render_draft(draft), "ropewalk.toml")
+    parse_manifest(render_draft(accepted(draft, found)), "ropewalk.toml")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ropewalk.errors import UsageError
+from ropewalk.manifest.refs import ref_fault
 from ropewalk.tools.git import check_url
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from ropewalk.finding import Collector
 
 _SCP_LIKE = re.compile(r"(?:([\w.-]+)@)?([\w.-]+):(?!//)(.+)")
-_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_-]+|[-_]{2,}")
+_LONGEST_NAME = 90
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +70,7 @@ def address(url: object, place: str, found: Collector) -> str:
 
 def source_name(text: object, taken: set[str], place: str, found: Collector) -> str:
     """Return a name that no other source has, made of what a manifest allows in one."""
-    plain = _NOT_IN_NAME.sub("-", str(text)).strip("-_") or "source"
+    plain = re.sub(r"[-_]{2,}", "-", _NOT_IN_NAME.sub("-", str(text)))[:_LONGEST_NAME].strip("-_") or "source"
     name = plain
     number = 2
     while name.lower() in taken:
@@ -78,6 +80,31 @@ def source_name(text: object, taken: set[str], place: str, found: Collector) -> 
     if name != text:
         found.note("init/renamed", f"is called `{name}` here", member=place)
     return name
+
+
+def accepted(draft: Draft, found: Collector) -> Draft:
+    """Return the draft without what a manifest refuses: refs that cannot be refs."""
+    sources = []
+    for source in draft.sources:
+        if reason := ref_fault(source.track):
+            found.warning(
+                "init/left-out", f"tracks `{source.track}`, which {reason}; it is left out", member=source.name
+            )
+            continue
+        patches = [patch for patch in source.patches if not _refused(source, patch, found)]
+        sources.append(replace(source, patches=tuple(patches)))
+    return replace(draft, sources=tuple(sources))
+
+
+def _refused(source: DraftSource, patch: DraftPatch, found: Collector) -> bool:
+    mirrored = patch.from_.startswith("mirror:")
+    reason = ref_fault(patch.from_.removeprefix("mirror:"))
+    if not reason and mirrored and not source.mirrors:
+        reason = "is of a mirror, and there is none"
+    if reason:
+        member = f"{source.name}.patches.{patch.from_}"
+        found.warning("init/left-out", f"is left out: it {reason}", member=member)
+    return bool(reason)
 
 
 def render_draft(draft: Draft) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from ropewalk.errors import UsageError
 from ropewalk.finding import Collector, Finding, has_errors
 from ropewalk.manifest.importers import FORMATS
-from ropewalk.manifest.importers.draft import render_draft
+from ropewalk.manifest.importers.draft import accepted, render_draft
 from ropewalk.manifest.load import parse_manifest
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def import_manifest(path: Path, *, format_name: str = "", pin: bool = False) -> 
 
 def _converted(importer: Importer, document: object, path: Path, *, pin: bool) -> tuple[str, tuple[Finding, ...]]:
     found = Collector(str(path))
-    text = render_draft(importer.convert(document, pin=pin, found=found))
+    text = render_draft(accepted(importer.convert(document, pin=pin, found=found), found))
     if has_errors(found.findings):
         raise UsageError(f"`{path}` cannot be carried over", findings=found.findings)
     parse_manifest(text, "ropewalk.toml")  # what we write, we must be able to read
