@@ -117,7 +117,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield f"name = {_quoted(draft.project)}"
     for source in draft.sources:
         yield ""
-        yield from (f"# {' '.join(comment.split())}" for comment in source.comments)
+        yield from (f"# {plain(comment)}" for comment in source.comments)
         yield f"[sources.{source.name}]"
         yield f"git = {_quoted(source.git)}"
         yield f"track = {_quoted(source.track)}"
@@ -133,15 +133,20 @@ def _lines(draft: Draft) -> Iterator[str]:
         for patch in source.patches:
             yield f"[[sources.{source.name}.patches]]"
             if patch.comment:
-                yield f"# {' '.join(patch.comment.split())}"
+                yield f"# {plain(patch.comment)}"
             yield f"from = {_quoted(patch.from_)}"
-            yield f"why = {_quoted(patch.why)}"
+            yield f"why = {_quoted(plain(patch.why))}"
     if draft.requires:
         yield ""
         yield "[environments.main]"
         yield "requires = ["
         yield from (f"    {_quoted(requirement)}," for requirement in draft.requires)
         yield "]"
+
+
+def plain(text: str) -> str:
+    """Return a text on one line, with nothing in it that cannot be seen."""
+    return "".join(one if one.isprintable() else "?" for one in " ".join(text.split()))
 
 
 def _quoted(text: str) -> str:
