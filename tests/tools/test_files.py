@@ -81,3 +81,33 @@ def test_a_full_disk_is_no_fault_of_ours(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    for name in ("x" * 255, "ü" * 127):
+        with new_file(tmp_path / name) as temporary:
+            temporary.write_text("whole")
+        assert (tmp_path / name).read_text() == "whole"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), new_file(tmp_path / "a"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_of_one_name_do_not_meet(tmp_path: Path) -> None:
+    """Whoever ends last has the name, and each file is whole."""
+    with new_file(tmp_path / "a") as one, new_file(tmp_path / "a") as other:
+        one.write_text("one")
+        other.write_text("other")
+    assert (tmp_path / "a").read_text() == "one"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_folder_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with pytest.raises(ToolError, match=r"^writing `.*/a` failed: Is a directory$"), new_file(tmp_path / "a"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

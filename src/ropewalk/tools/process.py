@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-FOREIGN = re.compile(r"(?:GIT|UV|PIP|PYTHON|LC)_?.*|LANG|LANGUAGE|TZ|VIRTUAL_ENV|SSH_ASKPASS")
+FOREIGN = re.compile(r"(?:GIT|UV|PIP|LC)_.*|PYTHON.*|LANG|LANGUAGE|TZ|VIRTUAL_ENV|SSH_ASKPASS")
 """Environment variables that change what a tool does without anybody having asked for it."""
 
 KEPT = frozenset({"GIT_SSL_CAINFO", "GIT_SSH_COMMAND", "GIT_SSH", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL"})
 """How to get to the network is the machine's to say."""
 
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
+_USER_INFO = re.compile(r"(?<=://)[^/\s]+@")  # up to the last `@`: a password may hold one
 _MOST_SHOWN = 4000
 
 
@@ -65,8 +65,13 @@ def run(
         done = subprocess.run(
             list(command), cwd=cwd, env=env, input=stdin, capture_output=True, timeout=timeout, check=False
         )
-    except FileNotFoundError as error:
-        raise ToolError(f"`{command[0]}` cannot be run: {error.strerror}", hint=f"install `{command[0]}`") from error
+    except OSError as error:
+        # It may be the folder that is not there.
+        missing = isinstance(error, FileNotFoundError) and error.filename == command[0]
+        place = "" if error.filename in (None, command[0]) else f" in `{error.filename}`"
+        raise ToolError(
+            f"`{command[0]}` cannot be run{place}: {error.strerror}", hint=f"install `{command[0]}`" if missing else ""
+        ) from error
     except subprocess.TimeoutExpired as error:
         shown = without_secrets(shlex.join(command))
         raise ToolError(f"`{shown}` was stopped after {timeout:g} s", hint="check the network and try again") from error
