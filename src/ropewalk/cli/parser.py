@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk._version import __version__
-from ropewalk.cli import scaffold, states, verify, wheel, world
+from ropewalk.cli import diff, scaffold, states, verify, wheel, world
 from ropewalk.manifest.importers import FORMATS
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _add_checkout(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_diff(commands: Commands[argparse.ArgumentParser]) -> None:
     command = _command(commands, "diff", "show what changed between two states")
-    command.set_defaults(run=verify.run_diff)
+    command.set_defaults(run=diff.run_diff)
     what = "a lock folder, a revision of git (REV or REV:DIR), or a state of the store"
     command.add_argument("before", metavar="A", help=what)
     command.add_argument("after", metavar="B", help=what)
@@ -111,6 +111,7 @@ def _add_diff(commands: Commands[argparse.ArgumentParser]) -> None:
         "--lock", type=Path, default=lock, metavar="DIR", help=f"the folder in revisions; default: {lock}"
     )
     command.add_argument("--offline", action="store_true", help="fetch no history")
+    command.add_argument("--exit-code", action="store_true", help="end with 1 where something has changed")
     _add_store(command)
 
 

@@ -1,9 +1,8 @@
-"""The commands that compare: diff of two states, and verify of one."""
+"""The command that verifies a frozen state."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk.cli.output import print_result
@@ -11,48 +10,41 @@ from ropewalk.cli.output import print_result
 if TYPE_CHECKING:
     import argparse
 
-    from ropewalk.lock.state import State
+    from ropewalk.freeze.verify_values import Verdict, Verified
 
 FOUND_SOMETHING = 1
-
-
-def run_diff(options: argparse.Namespace) -> int:
-    """Show what changed between two states; the exit code is 0 in any case."""
-    from ropewalk.lock.diff import diff_states, kept_history  # noqa: PLC0415
-    from ropewalk.report.states import render_diff, render_diff_markdown  # noqa: PLC0415
-    from ropewalk.tools.objects import default_cache  # noqa: PLC0415
-
-    before, after = _state(options.before, options), _state(options.after, options)
-    history = kept_history(options.cache or default_cache(), offline=options.offline)
-    diffs = diff_states(before, after, history=history)
-    print_result(diffs, options, render_diff_markdown(diffs) if options.markdown else render_diff(diffs))
-    return 0
-
-
-def _state(name: str, options: argparse.Namespace) -> State:
-    """Return a state by what a person calls it: a lock folder, a revision of git, or a name in the store."""
-    from ropewalk.lock.files import STATE, read_lock  # noqa: PLC0415
-    from ropewalk.lock.store import open_store, read_revision, read_state  # noqa: PLC0415
-    from ropewalk.tools.objects import default_cache  # noqa: PLC0415
-
-    if (Path(name) / STATE).is_file():
-        return read_lock(Path(name))
-    committed = read_revision(Path.cwd(), name, options.lock)
-    if committed is not None:
-        return committed
-    return read_state(open_store(options.store, options.cache or default_cache(), options.branch), name)
+NO_ANSWER = 3
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    """Verify a lock at one level."""
+    """Verify a lock at one level; the verdicts go to stdout, the findings to stderr."""
     from ropewalk.freeze.verify import verify  # noqa: PLC0415
-    from ropewalk.report.terminal import render_findings  # noqa: PLC0415
+    from ropewalk.report.terminal import render_findings, visible  # noqa: PLC0415
     from ropewalk.tools.objects import default_cache  # noqa: PLC0415
 
     verified = verify(
         options.level, lock=options.lock, cache=options.cache or default_cache(), manifest=options.manifest
     )
-    word = "holds" if verified.holds else "does not hold"
-    print_result(verified, options, render_findings(verified.findings) + f"{verified.level}: {word}\n")
-    sys.stdout.flush()
-    return 0 if verified.holds else FOUND_SOMETHING
+    sys.stderr.write(render_findings(verified.findings))
+    lines = [_line(verdict) for verdict in verified.verdicts]
+    text = visible("".join(f"{line}\n" for line in [*lines, f"{verified.level}: {_word(verified)}"]))
+    result = {
+        "level": verified.level,
+        "holds": verified.holds,
+        "verdicts": verified.verdicts,
+        "findings": verified.findings,
+    }
+    print_result(result, options, text)
+    return 0 if verified.holds else NO_ANSWER if verified.undecided else FOUND_SOMETHING
+
+
+def _line(verdict: Verdict) -> str:
+    name = f"{verdict.source}: {verdict.part}" if verdict.part else verdict.source
+    moved = f" ({verdict.commit} -> {verdict.now})" if verdict.now and verdict.now != verdict.commit else ""
+    return " ".join(f"{name}: {verdict.word.value}{moved}".splitlines())
+
+
+def _word(verified: Verified) -> str:
+    if verified.holds:
+        return "holds"
+    return "undecided, not everybody answered" if verified.undecided else "does not hold"

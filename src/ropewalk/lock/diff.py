@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import ToolError
-from ropewalk.tools.objects import Kept, keep
+from ropewalk.lock.diff_patches import PatchCourse, PatchDiff, diff_patches
+from ropewalk.lock.files import sources_text
+from ropewalk.lock.state import state_id
+from ropewalk.tools.git import canonical_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping
 
-    from ropewalk.lock.state import Patch, Source, State
+    from ropewalk.lock.state import Source, State
 
-MOST_COMMITS = 200
-"""Commits of a source that are listed; their number is told in any case."""
+AT_ONCE = 16
+"""Histories that are looked at, and fetched where needed, at once."""
 
 
 class Course(StrEnum):
-    """What became of a source, or of a patch."""
+    """What became of a source.
+
+    History is *rewritten* where the new commit of the same ref does not have the old one behind it; *switched* where
+    the ref is another as well; *unknown* where it cannot be had. *moved* is the same commit at another URL.
+    """
 
     ADDED = "added"
     REMOVED = "removed"
     ADVANCED = "advanced"
     REWOUND = "rewound"
     REWRITTEN = "rewritten"
+    SWITCHED = "switched"
+    UNKNOWN = "unknown"
     MOVED = "moved"
     CHANGED = "changed"
     SAME = "same"
@@ -41,146 +49,179 @@ class Commit:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PatchDiff:
-    """What became of a patch; `steps` says it of each of its commits, by `patch-id`."""
+class Between:
+    """The history between two commits.
 
-    origin: str
-    course: Course
+    `came` are the commits that the new one has and the old one has not, `went` those that the old one had, the newest
+    first; there are not more of them than a list should have. `new` and `lost` are their true numbers, None where they
+    cannot be known. `common` is the last commit that both have, empty where there is none or it cannot be known. `gone`
+    says that the old commit cannot be had any more, while all that is behind the new one can, and it is not there.
+    """
+
+    came: tuple[Commit, ...] = ()
+    went: tuple[Commit, ...] = ()
+    new: int | None = None
+    lost: int | None = None
+    common: str = ""
+    gone: bool = False
+
+    @property
+    def course(self) -> Course:
+        """What the two commits are to each other."""
+        if self.new is None:
+            return Course.REWRITTEN if self.gone else Course.UNKNOWN
+        if self.lost == 0:
+            return Course.ADVANCED
+        return Course.REWOUND if self.new == 0 else Course.REWRITTEN
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValueDiff:
+    """Something that has another value; empty is not there."""
+
+    name: str
     was: str = ""
     now: str = ""
-    steps: tuple[tuple[Course, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceDiff:
-    """What became of a source.
-
-    `commits` are those that came, the newest first; `dropped` those that went, where history was rewritten or the
-    source went back. `new` and `lost` are their numbers; None where the history is not known here.
-    """
+    """What became of a source: its commit, its patches, its submodules and LFS files by path, and other values."""
 
     name: str
     course: Course
+    url: str
     was: str = ""
     now: str = ""
-    url: str = ""
-    commits: tuple[Commit, ...] = ()
-    dropped: tuple[Commit, ...] = ()
-    new: int | None = None
-    lost: int | None = None
+    history: Between = field(default_factory=Between)
+    values: tuple[ValueDiff, ...] = ()
     patches: tuple[PatchDiff, ...] = ()
-    submodules: tuple[tuple[str, str, str], ...] = ()
-    lfs_changed: int = 0
+    submodules: tuple[ValueDiff, ...] = ()
+    lfs: tuple[ValueDiff, ...] = ()
 
 
-def diff_states(
-    before: State, after: State, *, history: Callable[[Source, Sequence[str]], Kept | None]
-) -> tuple[SourceDiff, ...]:
-    """Return what became of each source, by name, those that are the same included.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StateDiff:
+    """What became of each source, by name, those that are the same included; `was` and `now` are the states' ids."""
 
-    `history` returns a repository with the history of commits of a source, or None where there is none.
+    was: str
+    now: str
+    sources: tuple[SourceDiff, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing has changed."""
+        return self.was == self.now
+
+    @property
+    def changed(self) -> tuple[SourceDiff, ...]:
+        """The sources that are not the same."""
+        return tuple(one for one in self.sources if one.course is not Course.SAME)
+
+
+def diff(
+    before: str, after: str, *, resolve: Callable[[str], State], history: Callable[[Source, Source], Between]
+) -> StateDiff:
+    """Compare two states by their names, which `resolve` knows; for `history` see `diff_states`.
+
+    Raises:
+        UsageError: a name leads to no state.
+        IntegrityError: a state is not what it says it is.
+    """
+    return diff_states(resolve(before), resolve(after), history=history)
+
+
+def diff_states(before: State, after: State, *, history: Callable[[Source, Source], Between]) -> StateDiff:
+    """Compare two states.
+
+    `history` says what lies between the commits of a source before and after (`diff_history.kept_history`); it is asked
+    once for each source that has another commit.
     """
     old = {source.name: source for source in before.sources}
     new = {source.name: source for source in after.sources}
-    return tuple(_diff(old.get(name), new.get(name), history) for name in sorted({*old, *new}))
+    pairs = [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as executor:
+        known = executor.map(lambda pair: _between(pair[0], pair[1], history), pairs)
+        histories = {pair[0].name: between for pair, between in zip(pairs, known, strict=True)}
+    patches = {**before.patches, **after.patches}
+    sources = [_diff(old.get(name), new.get(name), patches, histories.get(name)) for name in sorted({*old, *new})]
+    was, now = (state_id(sources_text(state.sources)) for state in (before, after))
+    return StateDiff(was=was, now=now, sources=tuple(filter(None, sources)))
 
 
-def kept_history(cache: Path, *, offline: bool) -> Callable[[Source, Sequence[str]], Kept | None]:
-    """Return the history of what is kept in `cache`, fetched where it lacks and `offline` does not forbid it."""
-
-    def history(source: Source, commits: Sequence[str]) -> Kept | None:
-        kept = keep(cache, source.url, object_format="sha256" if len(source.commit) == 64 else "sha1")
-        if not kept.missing(commits) and offline:
-            return kept
-        for place in () if offline else source.places:
-            try:
-                kept.fetch_history(place, commits)
-            except ToolError:
-                continue
-            return kept
-        return None
-
-    return history
+def _between(old: Source, new: Source, history: Callable[[Source, Source], Between]) -> Between:
+    return Between(new=0, lost=0, common=new.commit) if old.commit == new.commit else history(old, new)
 
 
 def _diff(
-    old: Source | None, new: Source | None, history: Callable[[Source, Sequence[str]], Kept | None]
-) -> SourceDiff:
-    if old is None or new is None:
-        one = old or new
-        assert one is not None  # noqa: S101 - the name is that of one of them
-        course = Course.ADDED if old is None else Course.REMOVED
-        return SourceDiff(
-            name=one.name, course=course, url=one.url, was=old.commit if old else "", now=new.commit if new else ""
-        )
-    patches = _patches(old.patches, new.patches)
-    submodules = _submodules(old, new)
-    lfs = len(set(old.lfs) ^ set(new.lfs))
-    same = SourceDiff(
+    old: Source | None, new: Source | None, patches: Mapping[str, bytes], history: Between | None
+) -> SourceDiff | None:
+    if old is not None and new is not None and history is not None:
+        return _both(old, new, patches, history)
+    if new is not None:
+        added = diff_patches((), new.patches, patches)
+        return SourceDiff(name=new.name, course=Course.ADDED, url=new.url, now=new.commit, patches=added)
+    if old is not None:
+        return SourceDiff(name=old.name, course=Course.REMOVED, url=old.url, was=old.commit)
+    return None
+
+
+def _both(old: Source, new: Source, patches: Mapping[str, bytes], history: Between) -> SourceDiff:
+    patch_diffs = diff_patches(old.patches, new.patches, patches)
+    submodules = _by_path(
+        {one.path: f"{one.url} {one.commit}" for one in old.submodules},
+        {one.path: f"{one.url} {one.commit}" for one in new.submodules},
+    )
+    lfs = _by_path({one.path: one.oid for one in old.lfs}, {one.path: one.oid for one in new.lfs})
+    values = _values(old, new, TOLD)
+    told = old.commit != new.commit or submodules or lfs or values
+    if not told and all(one.course is PatchCourse.SAME for one in patch_diffs):
+        values = _values(old, new, tuple(one.name for one in fields(new)))
+    return SourceDiff(
         name=new.name,
+        course=_course(old, new, history),
         url=new.url,
         was=old.commit,
         now=new.commit,
-        course=Course.SAME,
-        patches=patches,
+        history=history,
+        values=values,
+        patches=patch_diffs,
         submodules=submodules,
-        lfs_changed=lfs,
+        lfs=lfs,
     )
-    if old.commit == new.commit:
-        changed = any(one.course is not Course.SAME for one in patches) or submodules or lfs
-        course = Course.MOVED if old.url != new.url else Course.CHANGED if changed else Course.SAME
-        return replace(same, course=course, new=0, lost=0)
-    kept = history(new, [old.commit, new.commit])
-    if kept is None:
-        return replace(same, course=Course.CHANGED)
-    came, new_count = _commits(kept, old.commit, new.commit)
-    went, lost_count = _commits(kept, new.commit, old.commit)
-    course = Course.ADVANCED if not lost_count else Course.REWRITTEN if new_count else Course.REWOUND
-    return replace(same, course=course, commits=came, dropped=went, new=new_count, lost=lost_count)
 
 
-def _commits(kept: Kept, known: str, tip: str) -> tuple[tuple[Commit, ...], int]:
-    """Return the commits that `tip` has and `known` has not, the newest first, and how many there are."""
-    count = int(kept.git.text("rev-list", "--count", tip, f"^{known}"))
-    options = ("-z", "--no-show-signature", f"--max-count={MOST_COMMITS}", "--format=%H %s")
-    raw = kept.git.run("log", *options, tip, f"^{known}").stdout.decode(errors="replace")
-    rows = [row.partition(" ") for row in raw.split("\0") if row]
-    return tuple(Commit(id=row[0], subject=row[2]) for row in rows), count
+TOLD = ("url", "mirrors", "fetched_from", "ref", "describe", "lfs_wanted", "degraded")
+"""Values of a source that are told where they have changed; others follow from what else is told."""
 
 
-def _patches(old: Sequence[Patch], new: Sequence[Patch]) -> tuple[PatchDiff, ...]:
-    before = {patch.origin: patch for patch in old}
-    after = {patch.origin: patch for patch in new}
-    names = list(dict.fromkeys([*after, *before]))
-    return tuple(_patch(name, before.get(name), after.get(name)) for name in names)
+def _course(old: Source, new: Source, history: Between) -> Course:
+    if old.commit != new.commit:
+        diverged = history.course is Course.REWRITTEN and old.ref != new.ref
+        return Course.SWITCHED if diverged else history.course
+    if old == new:
+        return Course.SAME
+    return Course.MOVED if canonical_url(old.url) != canonical_url(new.url) else Course.CHANGED
 
 
-def _patch(origin: str, old: Patch | None, new: Patch | None) -> PatchDiff:
-    was, now = (one.tip if one else "" for one in (old, new))
-    if old is None or new is None:
-        return PatchDiff(origin=origin, course=Course.ADDED if old is None else Course.REMOVED, was=was, now=now)
-    before = {step.patch_id: step.sha256 for step in old.steps}
-    after = {step.patch_id: step.sha256 for step in new.steps}
-    steps = [
-        (Course.SAME if before.get(step) == digest else Course.MOVED if step in before else Course.ADDED, step)
-        for step, digest in after.items()
-    ]
-    steps += [(Course.REMOVED, step) for step in before if step not in after]
-    if (old.tip, old.standing, old.steps) == (new.tip, new.standing, new.steps):
-        course = Course.SAME
-    elif old.standing is not new.standing or set(before) != set(after):
-        course = Course.CHANGED
-    else:
-        course = Course.MOVED  # the same changes, on another base
-    return PatchDiff(origin=origin, course=course, was=was, now=now, steps=tuple(steps))
-
-
-def _submodules(old: Source, new: Source) -> tuple[tuple[str, str, str], ...]:
-    """Return path, commit before and commit after of each submodule that changed."""
-    before: Mapping[str, str] = {one.path: one.commit for one in old.submodules}
-    after: Mapping[str, str] = {one.path: one.commit for one in new.submodules}
+def _values(old: Source, new: Source, names: Iterable[str]) -> tuple[ValueDiff, ...]:
+    pairs = ((name, getattr(old, name), getattr(new, name)) for name in names)
     return tuple(
-        (path, before.get(path, ""), after.get(path, ""))
+        ValueDiff(name=name.replace("_", "-"), was=_shown(was), now=_shown(now))
+        for name, was, now in pairs
+        if was != now
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(str(getattr(one, "origin", one)) for one in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _by_path(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ValueDiff, ...]:
+    return tuple(
+        ValueDiff(name=path, was=before.get(path, ""), now=after.get(path, ""))
         for path in sorted({*before, *after})
         if before.get(path) != after.get(path)
     )

@@ -175,7 +175,7 @@ def parse_lock(files: Mapping[str, bytes], name: str) -> State:
             f"`{name}/{SOURCES}` is not what `{STATE}` says it is",
             hint="restore the folder from version control, or freeze again",
         )
-    sources = _sources(tables, name)
+    sources = parse_sources(tables, name)
     patches = _patches(files, sources, name)
     tools = about.get("tools", {})
     return State(
@@ -198,7 +198,12 @@ def _toml(files: Mapping[str, bytes], path: str, name: str) -> dict[str, Any]:
         ) from error
 
 
-def _sources(tables: Mapping[str, Any], name: str) -> tuple[Source, ...]:
+def parse_sources(tables: Mapping[str, Any], name: str) -> tuple[Source, ...]:
+    """Return the sources that the tables of `sources.toml` are; `name` is what messages call the lock.
+
+    Raises:
+        UsageError: they are none; the findings name every fault.
+    """
     rows = [
         {**_underscored(table), "name": source} if isinstance(table, dict) else table
         for source, table in sorted(tables.items())

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,7 +20,6 @@ from ropewalk.tools.process import Finished, run, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 """A full object id of SHA-1 or SHA-256."""
@@ -167,9 +169,28 @@ def _environ(settings: Sequence[str]) -> dict[str, str]:
 
 
 def init_bare(path: Path, *, object_format: str = "sha1") -> Git:
-    """Make an empty bare repository, or return the one that is there; no template is copied into it."""
+    """Make an empty bare repository, or return the one that is there; no template is copied into it.
+
+    It takes its place once it is whole: somebody else may be about to make or use the same one.
+    """
     if not (path / "HEAD").exists():
-        path.mkdir(parents=True, exist_ok=True)
-        options = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
-        Git().run("init", *options, "--", str(path.absolute()))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent.absolute()))
+        try:
+            options = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
+            Git().run("init", *options, "--", str(made))
+            _put_in_place(made, path)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
     return Git(git_dir=path)
+
+
+def _put_in_place(made: Path, path: Path) -> None:
+    made.chmod(0o755)
+    try:
+        made.rename(path)
+    except OSError as error:
+        if not (path / "HEAD").exists():  # nobody was faster: something else is in the way
+            raise UsageError(
+                f"cannot make a repository at `{path}`: {error.strerror}", hint="name a folder that is not there yet"
+            ) from error
