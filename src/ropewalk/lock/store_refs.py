@@ -221,7 +221,7 @@ def _move_there(store: Store, moves: Sequence[Move]) -> None:
         answers = [line for line in error.stdout.decode(errors="replace").splitlines() if line.startswith("!")]
         said = "; ".join(line.split("\t")[-1] for line in answers)
         _refuse_in_the_way(error.stderr.decode(errors="replace"))
-        if _FASTER_THERE.search(said):
+        if _FASTER_THERE.search(said) and "[remote rejected] (non-fast-forward)" not in said:
             raise LostRaceError(f"{said}\n{error.stderr.decode(errors='replace').strip()}") from error
         if answers:
             raise ToolError(
