@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import resource
 import signal
-import struct
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from making import RawMember, make_wheel, raw_members, raw_zip, unzipped, with_descriptor, write_zip
+from making import RawMember, make_wheel, raw_members, raw_zip, unzipped, with_descriptor
 from ropewalk.errors import IntegrityError, ToolError, UsageError
 from ropewalk.tools.files import new_file
-from ropewalk.wheels.archive import Archive, read_archive
 from ropewalk.wheels.content import MemberFault, pieces
-from ropewalk.wheels.record import Row
 from ropewalk.wheels.wheel import inspect_wheel, read_wheel
 from ropewalk.wheels.write import EARLIEST, Fresh, Item, Spliced, member_time, record_of, write_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-def archive_of(path: Path) -> Archive:
-    archive, findings = read_archive(path)
-    assert findings == []
-    assert archive is not None
-    return archive
-
-
-def spliced(archive: Archive, contents: dict[str, bytes], algorithm: str = "sha256") -> list[Item]:
-    return [
-        Spliced(
-            name=f"new/{name}",
-            archive=archive,
-            member=archive.by_name[name],
-            row=Row(path=name, algorithm=algorithm, digest=hashlib.new(algorithm, content).digest(), size=len(content)),
-        )
-        for name, content in contents.items()
-    ]
-
-
-def source(tmp_path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Archive:
-    write_zip(tmp_path / "source.whl", contents, method=method)
-    return archive_of(tmp_path / "source.whl")
-
-
-def written(tmp_path: Path, items: Iterable[Item], **options: int) -> Path:
-    path = tmp_path / "out.whl"
-    path.touch()
-    write_wheel(path, list(items), **options)
-    return path
-
+from wheels.splicing import archive_of, source, spliced, written
 
 CONTENTS = {"a.txt": b"a" * 5000, "b.bin": bytes(range(256)) * 9, "ü.txt": "ü".encode(), "empty": b""}
 
@@ -272,43 +233,6 @@ def test_record_has_sha256_whatever_the_component_had(tmp_path: Path) -> None:
     assert [str(finding) for finding in caught.value.findings] == [
         "source.whl: a.txt: its sha512 is not the one in RECORD [record/hash]"
     ]
-
-
-def test_more_members_than_the_plain_format_counts(tmp_path: Path) -> None:
-    path = written(tmp_path, [Fresh(name=f"{number:05}", content=b"") for number in range(65536)])
-    archive = archive_of(path)
-    assert len(archive.members) == 65536
-    with zipfile.ZipFile(path) as out:
-        assert len(out.namelist()) == 65536
-
-
-@pytest.mark.slow
-def test_members_and_offsets_beyond_4_gib(tmp_path: Path) -> None:
-    """A sparse member of 4 GiB: the header of the next one is beyond what 32 bits can say."""
-    size = (1 << 32) + 7
-    path = tmp_path / "big.whl"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open(zipfile.ZipInfo("big.bin"), "w", force_zip64=True) as member:
-            for _ in range(size // (1 << 22)):
-                member.write(bytes(1 << 22))
-            member.write(bytes(size % (1 << 22)))
-        archive.writestr("after.txt", "after\n")
-    digest = hashlib.sha256()
-    for _ in range(size // (1 << 22)):
-        digest.update(bytes(1 << 22))
-    digest.update(bytes(size % (1 << 22)))
-    big = archive_of(path)
-    row = Row(path="big.bin", algorithm="sha256", digest=digest.digest(), size=size)
-    items: list[Item] = [
-        Spliced(name="big.bin", archive=big, member=big.by_name["big.bin"], row=row),
-        *spliced(big, {"after.txt": b"after\n"}),
-    ]
-    out = written(tmp_path, items)
-    assert archive_of(out).by_name["big.bin"].size == size
-    with zipfile.ZipFile(out) as copied:
-        assert copied.read("new/after.txt") == b"after\n"
-    header = out.read_bytes()[:100]
-    assert struct.unpack_from("<H", header, 4) == (45,)
 
 
 @pytest.mark.parametrize(
