@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LATEST = "latest"
 """The label that the newest state always has; it is no ref of its own, so that it is never behind."""
 LARGEST = 1 << 26
-"""Bytes that a file of a state may have."""
+"""Bytes that the files of a state may have, all together: some kilobytes of objects can stand for any number."""
 MOST_FILES = 10_000
 
 AUTHOR = {"GIT_AUTHOR_NAME": IDENTITY["GIT_COMMITTER_NAME"], "GIT_AUTHOR_EMAIL": IDENTITY["GIT_COMMITTER_EMAIL"]}
@@ -176,7 +176,8 @@ def entry_of(state: State) -> Entry:
 
 def write_tree(git: Git, state: State, tip: str) -> str:
     """Write the files of a lock as a tree, which shares all that has stayed with the commit `tip`."""
-    there = {row.object_id for row in (*_rows_of(git, tip), *_rows_of(git, f"{tip}:{PATCHES}"))} if tip else set()
+    rows_there = (*_rows_of(git, tip), *_rows_of(git, f"{tip}:{PATCHES}")) if tip else ()
+    there = {row.object_id for row in rows_there if row.size is not None}
     rows: dict[str, list[str]] = {"": []}
     for path, blob in write_blobs(git, lock_files(state), there).items():
         folder, _, name = path.rpartition("/")
@@ -225,12 +226,17 @@ def put_on(git: Git, entry: Entry, parent: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A row of a tree; `size` is None for what is no file."""
+    """A row of a tree; `size`, in bytes, is None for what is no file, or not there."""
 
     mode: str
     object_id: str
     size: int | None
     name: str
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is a file of which there is nothing but the name."""
+        return self.size is None and self.mode.startswith("100")
 
 
 def _rows_of(git: Git, tree: str) -> tuple[Row, ...]:
@@ -258,7 +264,10 @@ def read_files(git: Git, tree: str, name: str) -> dict[str, bytes]:
     wanted = {row.name: row for row in top if row.name in (STATE, SOURCES)}
     wanted |= {f"{PATCHES}/{row.name}": row for row in patches if _PATCH.fullmatch(row.name)}
     faults = [*_faults(top, ""), *_faults(patches, f"{PATCHES}/")]
+    faults += [f"`{path}` is not in the repository" for path, row in wanted.items() if row.lost]
     faults += [f"`{path}` has {row.size} bytes" for path, row in wanted.items() if (row.size or 0) > LARGEST]
+    if not faults and (size := sum(row.size or 0 for row in wanted.values())) > LARGEST:
+        faults = [f"its files have {size} bytes"]
     if len(top) + len(patches) > MOST_FILES:
         faults = [f"it has {len(top) + len(patches)} files"]
     if faults:
