@@ -158,7 +158,7 @@ def _find_directory64(file: BinaryIO, locator: bytes, end: int, plain: Directory
         and plain.offset in (offset, SATURATED_32)
     )
     # Where nothing is saturated, some readers never look at the zip64 record.
-    if not agree or plain == (offset, length, entries):
+    if not agree or (plain.entries != SATURATED_16 and SATURATED_32 not in (plain.size, plain.offset)):
         found.error("archive/zip64", "the zip64 end record and the plain one disagree")
     return _placed(Directory(offset, length, entries), at, found)
 
