@@ -155,8 +155,9 @@ def test_b05_a_commit_that_nobody_has_any_more(upstream: Repository, world: Worl
     assert only(diffed(world, before, after, offline=True)).course is Course.REWRITTEN
     found = diffed(world, before, after, cache="elsewhere")
     one = only(found)
+    assert only(diffed(world, before, after, cache="nowhere", offline=True)).course is Course.UNKNOWN
     assert (one.course, one.history.gone, one.history.new, one.history.lost) == (Course.REWRITTEN, True, None, None)
-    assert "what was dropped cannot be had any more" in render_diff(found)
+    assert "and what was dropped cannot be had any more" in render_diff(found)
 
 
 def test_offline_history_may_be_unknown(upstream: Repository, world: World) -> None:

@@ -19,7 +19,7 @@ from ropewalk.lock.state import SCHEMA, Source, Standing, State, state_id
 from ropewalk.tools.git import OBJECT_ID, Git, check_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ropewalk.freeze.verify_values import Work
@@ -137,7 +137,7 @@ def _rendered(about: Mapping[str, Any]) -> bytes:
         return b""
 
 
-def _lint_patch_files(files: Mapping[str, bytes], sources: Iterable[Source], found: Collector) -> None:
+def _lint_patch_files(files: Mapping[str, bytes], sources: Sequence[Source], found: Collector) -> None:
     steps = {step.sha256: step for source in sources for patch in source.patches for step in patch.steps}
     git = Git()
     for digest, step in sorted(steps.items()):
@@ -158,7 +158,7 @@ def _lint_patch_files(files: Mapping[str, bytes], sources: Iterable[Source], fou
         digest = path.removeprefix(f"{PATCHES}/").removesuffix(".patch")
         if _SHA256.fullmatch(digest) and hashlib.sha256(files[path]).hexdigest() != digest:
             found.error("lint/hash", "is not what its name says", member=path, hint=RESTORE)
-        if digest not in steps:
+        if digest not in steps and (sources or not files.get(SOURCES)):
             found.warning("lint/unused-patch", "no source refers to it", member=path, hint="remove it")
 
 
@@ -196,7 +196,7 @@ def _lint_ids(source: Source, found: Collector) -> None:
     for key, value in _ids(source):
         if not OBJECT_ID.fullmatch(value):
             found.error("lint/not-frozen", f"`{value}` is no full object id", member=key, hint="freeze again")
-        elif "submodules" not in key and len(value) != len(source.commit):
+        elif OBJECT_ID.fullmatch(source.commit) and "submodules" not in key and len(value) != len(source.commit):
             found.error("lint/not-frozen", f"`{value}` is an id of another kind than the commit's", member=key)
     for key, ref in (("ref", source.ref), *((f"patches.{one.origin}.ref", one.ref) for one in source.patches)):
         if ref and not ref.startswith("refs/") and ref != "HEAD" and not OBJECT_ID.fullmatch(ref):

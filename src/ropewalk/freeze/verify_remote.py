@@ -1,34 +1,21 @@
-"""Questions to a repository elsewhere: which refs it has, whether it serves a commit, what is behind its branches."""
+"""Questions to a repository elsewhere: which refs it has, and what is behind them."""
 
 from __future__ import annotations
 
-import re
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk.freeze.refs import look_up
-from ropewalk.tools.git import OBJECT_ID, Git, check_url, init_bare
+from ropewalk.tools.git import OBJECT_ID, Git, check_url
 from ropewalk.tools.objects import Kept, keep
-from ropewalk.tools.process import ProcessError
+from ropewalk.tools.served import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from ropewalk.errors import ToolError
+    from pathlib import Path
 
 AT_ONCE = 400
 """Commits that are asked for in one request; each stands on a command line."""
-
-_NOT_THERE = re.compile(
-    rb"not our ref|unadvertised object|no such remote ref|couldn't find remote ref|bad object"
-    rb"|(?:not send all|missing) necessary objects"
-)
-_GONE = re.compile(
-    r"not found|does not exist|does not appear to be a git repository|could not read Username"
-    r"|Authentication failed|returned error: 40[134]|returned error: 410"
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,32 +65,6 @@ def _rounds(refs: Mapping[str, str]) -> list[tuple[str, ...]]:
     return rounds
 
 
-def is_gone(error: ToolError) -> bool:
-    """Whether a failure says that there is no such repository, or none for this machine; it may just be out of reach.
-
-    Servers do not tell one from the other: who may not see a repository is told that there is none, or asked to log in.
-    """
-    return _GONE.search(error.message) is not None
-
-
-def is_served(url: str, commit: str) -> bool:
-    """Whether a repository gives a commit, by its id, to somebody who has nothing yet.
-
-    Raises:
-        ToolError: it cannot be reached.
-    """
-    with tempfile.TemporaryDirectory(prefix="ropewalk-probe-") as folder:
-        git = init_bare(Path(folder) / "probe", object_format=format_of(commit))
-        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--depth=1")
-        try:
-            git.run("fetch", *options, "--filter=tree:0", "--", check_url(url), commit)
-        except ProcessError as error:
-            if _NOT_THERE.search(error.stderr):
-                return False
-            raise
-        return git.run("cat-file", "-e", f"{commit}^{{commit}}", codes=(0, 1, 128)).code == 0
-
-
 def is_contained(kept: Kept, commit: str, tips: Sequence[str]) -> bool:
     """Whether a commit is one of `tips`, whose histories are kept, or behind one of them."""
     if commit in tips:
@@ -117,8 +78,3 @@ def is_contained(kept: Kept, commit: str, tips: Sequence[str]) -> bool:
 def kept_of(cache: Path, url: str, commit: str) -> Kept:
     """Return what is kept of a repository whose ids are like that of a commit."""
     return keep(cache, url, object_format=format_of(commit))
-
-
-def format_of(commit: str) -> str:
-    """Return the object format that an id is of."""
-    return "sha256" if len(commit) == 64 else "sha1"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ropewalk.errors import IntegrityError, RopewalkError
 from ropewalk.finding import Collector, Finding
 from ropewalk.freeze.contents import lfs_files
-from ropewalk.freeze.verify_remote import format_of, kept_of
+from ropewalk.freeze.verify_remote import kept_of
 from ropewalk.freeze.verify_values import Verdict, Verified, Word
 from ropewalk.lock.files import archive_path, read_lock
 from ropewalk.lock.series import DoesNotApply, apply, commit_parts, commit_series, parse_change
@@ -22,6 +22,7 @@ from ropewalk.tools.files import sha256_of
 from ropewalk.tools.git import init_bare
 from ropewalk.tools.lfs import content_path
 from ropewalk.tools.objects import Kept
+from ropewalk.tools.served import format_of
 from ropewalk.tools.workers import threads
 
 if TYPE_CHECKING:

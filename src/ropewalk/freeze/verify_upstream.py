@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from ropewalk.errors import ToolError
 from ropewalk.finding import Collector, Finding, Level
-from ropewalk.freeze.verify_remote import Listing, is_contained, is_gone, is_served, kept_of, list_refs
+from ropewalk.freeze.verify_remote import Listing, is_contained, kept_of, list_refs
 from ropewalk.freeze.verify_values import UNREACHABLE, Verdict, Verified, Word
 from ropewalk.lock.files import PATCHES, archive_path, read_lock
 from ropewalk.tools.git import OBJECT_ID, canonical_url
 from ropewalk.tools.process import without_secrets
+from ropewalk.tools.served import is_gone, is_served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

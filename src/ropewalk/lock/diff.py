@@ -55,7 +55,7 @@ class Between:
     `came` are the commits that the new one has and the old one has not, `went` those that the old one had, the newest
     first; there are not more of them than a list should have. `new` and `lost` are their true numbers, None where they
     cannot be known. `common` is the last commit that both have, empty where there is none or it cannot be known. `gone`
-    says that the old commit cannot be had any more, while all that is behind the new one can, and it is not there.
+    says that nobody serves the old commit any more, and that it is not behind the new one.
     """
 
     came: tuple[Commit, ...] = ()

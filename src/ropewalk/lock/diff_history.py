@@ -10,6 +10,7 @@ from ropewalk.errors import ToolError
 from ropewalk.lock.diff import Between, Commit
 from ropewalk.tools.git import canonical_url
 from ropewalk.tools.objects import fetch_from, keep
+from ropewalk.tools.served import format_of, is_served
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,12 +38,13 @@ def kept_history(cache: Path, *, offline: bool) -> Callable[[Source, Source], Be
     def known_history(before: Source, after: Source) -> Between:
         if len(before.commit) != len(after.commit):
             return Between()  # SHA-1 before and SHA-256 after: nothing can be in both
-        kept = keep(cache, after.url, object_format="sha256" if len(after.commit) == 64 else "sha1")
+        kept = keep(cache, after.url, object_format=format_of(after.commit))
         known = _read(kept, before.commit, after.commit)
         if known.lost is not None or offline:
             return known
         _fetch(kept, before, after)
-        return _read(kept, before.commit, after.commit)
+        known = _read(kept, before.commit, after.commit)
+        return known if known.lost is not None else Between(gone=_is_gone(kept, before, after))
 
     return history
 
@@ -60,12 +62,19 @@ def _fetch(kept: Kept, before: Source, after: Source) -> None:
             return
 
 
+def _is_gone(kept: Kept, before: Source, after: Source) -> bool:
+    """Whether nobody serves the old commit, while all that is behind the new one is here, and it is not there."""
+    try:
+        _count(kept, after.commit)
+        return not any(is_served(place, before.commit) for place in dict.fromkeys((*after.places, *before.places)))
+    except ToolError:
+        return False
+
+
 def _read(kept: Kept, old: str, new: str) -> Between:
     """Return the history between two commits; unknown where a part of it is not here."""
-    if kept.missing([new]):
+    if kept.missing([old, new]):
         return Between()
-    if kept.missing([old]):
-        return _without_old(kept, new)
     try:
         new_count, lost = _count(kept, new, old), _count(kept, old, new)
         came, went = _commits(kept, new, old), _commits(kept, old, new)
@@ -73,15 +82,6 @@ def _read(kept: Kept, old: str, new: str) -> Between:
         return Between()
     bases = kept.git.run("merge-base", old, new, codes=(0, 1)).stdout.decode().split()
     return Between(came=came, went=went, new=new_count, lost=lost, common=bases[0] if bases else "")
-
-
-def _without_old(kept: Kept, new: str) -> Between:
-    """Where the old commit cannot be had: with all of the new one's history here, it is not a part of that."""
-    try:
-        _count(kept, new)
-    except ToolError:
-        return Between()
-    return Between(gone=True)
 
 
 def _count(kept: Kept, tip: str, *known: str) -> int:

@@ -67,7 +67,7 @@ def _move(diff: SourceDiff) -> str:
         case Course.REWOUND:
             return f"went back: {move}, {lost} dropped"
         case Course.REWRITTEN if diff.history.gone:
-            return f"history rewritten: {move}, what was dropped cannot be had any more"
+            return f"history rewritten: {move}, and what was dropped cannot be had any more"
         case Course.REWRITTEN | Course.SWITCHED:
             what = "history rewritten" if diff.course is Course.REWRITTEN else "another line of history"
             common = f"in common up to {short(diff.history.common)}" if diff.history.common else "nothing in common"
