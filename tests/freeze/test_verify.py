@@ -465,6 +465,20 @@ def test_a_pinned_commit_behind_a_branch_or_tag_is_none(upstream: Repository, wo
     assert words(world, "upstream") == {"lib": Word.OK}
 
 
+def test_b01_an_annotated_tag_beside_a_pinned_commit(upstream: Repository, world: World) -> None:
+    """Where all branches and tags are listed, too, a tag stands for the commit it is on."""
+    upstream.git("tag", "-a", "v1", "-m", "one")
+    commit = upstream.git("rev-parse", "HEAD~1")
+    world.source(upstream, commit)
+    world.manifest += f'[sources.tagged]\ngit = "{upstream.url}"\ntrack = "v1"\n'
+    world.freeze()
+    assert words(world, "upstream") == {"lib": Word.OK, "tagged": Word.OK}
+    upstream.git("tag", "-f", "-a", "v1", "-m", "moved", "HEAD~1")
+    assert found(world, "upstream") == {
+        "upstream/tag-moved": f"the tag moved from {upstream.git('rev-parse', 'HEAD')} to {commit}"
+    }
+
+
 def test_a_pull_request_that_was_asked_for_is_said_and_stops_nobody(upstream: Repository, world: World) -> None:
     from_a_fork(upstream)
     world.source(upstream, "refs/pull/9/head")
@@ -511,6 +525,24 @@ def test_trees_that_are_not_the_frozen_ones(upstream: Repository, world: World) 
     write_lock(replace(state, sources=(lie,)), world.lock)
     assert set(found(world, "sources")) == {"sources/tree", "sources/patched"}
     assert words(world, "sources") == {"lib": Word.FAILS}
+
+
+def test_the_tree_after_each_patch_is_held_against_the_frozen_one(upstream: Repository, world: World) -> None:
+    for name in ("first", "second"):
+        upstream.git("checkout", "--quiet", "-b", name, "main")
+        upstream.commit(name, {f"{name}.txt": "x\n"})
+    upstream.git("checkout", "--quiet", "main")
+    world.source(upstream)
+    world.patch(upstream, "first")
+    world.patch(upstream, "second")
+    source = world.one(archive=True)
+    assert found(world, "sources") == {}
+    first, second = source.patches
+    lie = replace(source, patches=(replace(first, tree=source.tree), second))
+    write_lock(replace(read_lock(world.lock), sources=(lie,)), world.lock)
+    (finding,) = verified(world, "sources").findings
+    assert (finding.rule, finding.member) == ("sources/patched", "first")
+    assert finding.message == f"makes the tree {first.tree}, and frozen was {source.tree}"
 
 
 def test_a_patch_that_does_not_apply_here(upstream: Repository, world: World) -> None:

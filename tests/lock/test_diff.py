@@ -160,6 +160,18 @@ def test_b05_a_commit_that_nobody_has_any_more(upstream: Repository, world: Worl
     assert "and what was dropped cannot be had any more" in render_diff(found)
 
 
+def test_nobody_who_does_not_answer_is_said_to_have_dropped_anything(world: World, tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "served" / "lib")
+    with serving(tmp_path / "served") as server:
+        world.manifest = f'[sources.lib]\ngit = "{server.url}/lib/.git"\ntrack = "main"\n'
+        repository.commit("one", {"a": "1\n"})
+        before = world.freeze().state
+        repository.commit("one, again", {"a": "2\n"}, "--amend")
+        shutil.rmtree(world.cache)
+        after = world.freeze().state
+    assert only(diffed(world, before, after)).course is Course.UNKNOWN
+
+
 def test_offline_history_may_be_unknown(upstream: Repository, world: World) -> None:
     world.source(upstream)
     before = world.freeze().state
