@@ -28,6 +28,8 @@ from ropewalk.lock.store import (
 )
 from serving import serving
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
