@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from ropewalk.lock.state import State
 
 
-pytestmark = pytest.mark.slow
-
-
 def at_once(count: int, action: Callable[[int], object]) -> list[object]:
     with ThreadPoolExecutor(count) as threads:
         return list(threads.map(action, range(count)))
