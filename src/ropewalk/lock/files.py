@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ropewalk.errors import IntegrityError, UsageError
 from ropewalk.finding import Finding
+from ropewalk.lock.source_faults import source_faults
 from ropewalk.lock.state import SCHEMA, Source, State, state_id
 from ropewalk.tools.files import new_file
 
@@ -176,6 +177,7 @@ def parse_lock(files: Mapping[str, bytes], name: str) -> State:
             hint="restore the folder from version control, or freeze again",
         )
     sources = parse_sources(tables, name)
+    _refuse_faults(sources, name)
     patches = _patches(files, sources, name)
     tools = about.get("tools", {})
     return State(
@@ -224,6 +226,19 @@ def parse_sources(tables: Mapping[str, Any], name: str) -> tuple[Source, ...]:
         raise UsageError(
             f"`{name}/{SOURCES}` is no lock", hint="restore it from version control, or freeze again", findings=findings
         ) from error
+
+
+def _refuse_faults(sources: Iterable[Source], name: str) -> None:
+    """Refuse ids, paths and names that are none, before any of them gets into a command line or a path."""
+    findings = [
+        Finding(rule=f"lock/{fault.rule}", message=fault.message, subject=source.name, member=fault.key)
+        for source in sources
+        for fault in source_faults(source)
+    ]
+    if findings:
+        raise UsageError(
+            f"`{name}/{SOURCES}` is no lock", hint="restore it from version control, or freeze again", findings=findings
+        )
 
 
 def _underscored(value: Any) -> Any:  # noqa: ANN401 - TOML
