@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+import shlex
+from pathlib import Path
 
 import pytest
 
 from cli.test_commands import ropewalk
 from lock.storing import make_store, state
 from repositories import make_repository
+from ropewalk.cli.parser import make_parser
 from ropewalk.lock.store import push_state
 
-if TYPE_CHECKING:
-    from pathlib import Path
+DOCS = (Path(__file__).resolve().parents[2] / "docs" / "states.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("line", re.findall(r"^ropewalk .*", DOCS, re.MULTILINE))
+def test_the_commands_of_the_documentation_are_understood(line: str) -> None:
+    options = make_parser().parse_args(shlex.split(line, comments=True)[1:])
+    assert options.run.__name__ == f"run_{line.split()[2]}"
 
 
 def test_a_walk_through_the_world(tmp_path: Path) -> None:

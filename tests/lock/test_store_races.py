@@ -182,6 +182,22 @@ def test_two_hundred_pushes_killed_at_random_instants_lose_nothing(tmp_path: Pat
     killed(replace(store, patience=served.patience), served, 200)
 
 
+def test_a_store_whose_making_was_killed_can_be_made(tmp_path: Path) -> None:
+    chance = random.Random(3)  # noqa: S311 - only has to vary
+    for number in range(40):
+        place = tmp_path / f"store{number}"
+        process, reader = start(partial(made, place))
+        time.sleep(chance.uniform(0, 0.02))
+        kill(process, group=True)
+        finish(process, reader)
+        assert made(place) == str(place)
+        assert make_store(place).git.text("rev-parse", "--is-bare-repository") == "true"
+
+
+def made(place: Path) -> str:
+    return make_store(place).name
+
+
 @pytest.mark.parametrize("action", ["prune", "pull"])
 def test_rewriting_killed_at_random_instants_loses_nothing(tmp_path: Path, action: str) -> None:
     chance = random.Random(action)  # noqa: S311 - only has to vary
@@ -229,6 +245,20 @@ def test_a_lock_file_that_a_killed_git_left(tmp_path: Path, lock: str) -> None:
     assert push_state(state(2), store).new
     assert label_state(store, first.id, "green").labels == ("green",)
     assert not path.exists()
+
+
+def test_many_that_find_a_stale_lock_file_remove_it_once(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store")
+    push_state(state(100), store)
+    path = tmp_path / "store" / f"{BRANCH}.lock"
+    for begin in range(0, 12, 4):
+        path.touch()
+        os.utime(path, (time.time() - 3600,) * 2)
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(push_state, [state(number) for number in range(begin, begin + 4)], [store] * 4))
+    assert {entry.time for entry in list_states(store)} == {moment(number) for number in (*range(12), 100)}
+    assert store.git.text("rev-list", "--count", BRANCH) == "13"
+    is_whole(store.git)
 
 
 def test_a_lock_file_of_somebody_at_work_is_waited_for(tmp_path: Path) -> None:

@@ -245,9 +245,7 @@ def label_state(store: Store, name: str, label: str) -> Entry:
         _check_neighbours(label, view)
         old = view.refs.labels.get(label, "")
         if old != entry.commit:
-            # Where others are on the way of moving the branch, its commits are not those that were seen.
-            stays = Move(ref=store.branch, old=view.refs.tip, new=view.refs.tip)
-            move(store, [stays, Move(ref=ref, old=old, new=entry.commit)])
+            move(store, [Move(ref=ref, old=old, new=entry.commit)])
         return entry
 
     attempted = until_won(store, attempt)

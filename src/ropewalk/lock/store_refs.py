@@ -58,7 +58,7 @@ class Refs:
 class Move:
     """A ref from `old` (empty: it is not there) to `new` (empty: it goes away).
 
-    Where both are the same it only has to be there still. A move that `appends` goes from a commit to one on top of it.
+    A move that `appends` goes from a commit to one on top of it.
     """
 
     ref: str
@@ -175,21 +175,19 @@ def move(store: Store, moves: Sequence[Move]) -> None:
         UsageError: a ref of another kind is in the way.
         ToolError: the store cannot be reached or does not allow it.
     """
+    if not moves:
+        return
     if store.url:
-        _move_there(store, [one for one in moves if one.old != one.new])
-    elif moves:
+        _move_there(store, moves)
+    else:
         _move_here(store, moves)
 
 
 def _move_here(store: Store, moves: Sequence[Move]) -> None:
     none = "0" * len(next(filter(None, (object_id for one in moves for object_id in (one.old, one.new)))))
-    steps = []
-    for one in moves:
-        old = one.old or none
-        if one.old == one.new:
-            steps.append(f"verify {one.ref} {old}")
-        else:
-            steps.append(f"update {one.ref} {one.new} {old}" if one.new else f"delete {one.ref} {old}")
+    steps = [
+        f"update {one.ref} {one.new} {one.old or none}" if one.new else f"delete {one.ref} {one.old}" for one in moves
+    ]
     stdin = _rows(["start", *steps, "prepare", "commit"])
     try:
         store.git.run("update-ref", "--create-reflog", "-m", "ropewalk", "--stdin", stdin=stdin, settings=DURABLE)
@@ -208,8 +206,6 @@ def _move_here(store: Store, moves: Sequence[Move]) -> None:
 
 
 def _move_there(store: Store, moves: Sequence[Move]) -> None:
-    if not moves:
-        return
     # What appends needs no lease: without force, the server takes nothing that loses a commit.
     leases = [f"--force-with-lease={one.ref}:{one.old}" for one in moves if not one.appends]
     atomic = ["--atomic"] if len(moves) > 1 else []
