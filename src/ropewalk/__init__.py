@@ -1,4 +1,4 @@
-"""Lay component wheels into one wheel that can be trusted byte by byte.
+"""Freeze an ecosystem of repositories, and lay component wheels into one wheel that can be trusted byte by byte.
 
 The functions behind the commands, each loaded when it is first used (PEP 562).
 """
@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     from ropewalk.bundling.explain import explain
     from ropewalk.bundling.split import split
     from ropewalk.checks.run import check
+    from ropewalk.freezing.freeze import Order, freeze
+    from ropewalk.freezing.verify import verify
+    from ropewalk.rebuild.checkout import checkout
 
-__all__ = ["Wishes", "__version__", "bundle", "check", "explain", "split"]
+__all__ = ["Order", "Wishes", "__version__", "bundle", "check", "checkout", "explain", "freeze", "split", "verify"]
 
 _HOMES = {
+    "Order": "ropewalk.freezing.freeze",
     "Wishes": "ropewalk.bundling.choose",
     "bundle": "ropewalk.bundling.bundle",
     "check": "ropewalk.checks.run",
+    "checkout": "ropewalk.rebuild.checkout",
     "explain": "ropewalk.bundling.explain",
+    "freeze": "ropewalk.freezing.freeze",
     "split": "ropewalk.bundling.split",
+    "verify": "ropewalk.freezing.verify",
 }
 
 

@@ -1,5 +1,5 @@
 """Fixtures of the tests of locks: those that freeze."""
 
-from freeze.conftest import elsewhere, upstream, world
+from freezing.conftest import elsewhere, upstream, world
 
 __all__ = ["elsewhere", "upstream", "world"]

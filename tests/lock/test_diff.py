@@ -25,7 +25,7 @@ from serving import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from freeze.freezing import World
+    from freezing.freezing import World
     from repositories import Repository
     from ropewalk.lock.state import State
 

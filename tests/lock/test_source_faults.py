@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ropewalk.errors import UsageError
-from ropewalk.freeze.verify import verify
+from ropewalk.freezing.verify import verify
 from ropewalk.lock.files import read_lock, write_lock
 from ropewalk.lock.source_faults import source_faults
 from ropewalk.lock.state import LfsFile, Submodule
@@ -17,7 +17,7 @@ from ropewalk.rebuild.checkout import checkout
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from freeze.freezing import World
+    from freezing.freezing import World
     from repositories import Repository
 
 ID = "a" * 40

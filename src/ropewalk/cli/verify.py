@@ -10,7 +10,7 @@ from ropewalk.cli.output import print_result
 if TYPE_CHECKING:
     import argparse
 
-    from ropewalk.freeze.verify_values import Verdict, Verified
+    from ropewalk.freezing.verify_values import Verdict, Verified
 
 FOUND_SOMETHING = 1
 NO_ANSWER = 3
@@ -18,7 +18,7 @@ NO_ANSWER = 3
 
 def run_verify(options: argparse.Namespace) -> int:
     """Verify a lock at one level; the verdicts go to stdout, the findings to stderr."""
-    from ropewalk.freeze.verify import verify  # noqa: PLC0415
+    from ropewalk.freezing.verify import verify  # noqa: PLC0415
     from ropewalk.report.terminal import render_findings, visible  # noqa: PLC0415
     from ropewalk.tools.objects import default_cache  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ DEGRADED = 1
 
 def run_freeze(options: argparse.Namespace) -> int:
     """Freeze the sources of a manifest; the state's id goes to stdout."""
-    from ropewalk.freeze.freeze import Order, freeze  # noqa: PLC0415
+    from ropewalk.freezing.freeze import Order, freeze  # noqa: PLC0415
     from ropewalk.report.terminal import render_findings, visible  # noqa: PLC0415
 
     order = Order(

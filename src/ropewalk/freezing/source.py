@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ropewalk.errors import UsageError
 from ropewalk.finding import Finding, Level
-from ropewalk.freeze.contents import lfs_files, submodules_of
-from ropewalk.freeze.patches import Taken, take_down, take_down_file
+from ropewalk.freezing.contents import lfs_files, submodules_of
+from ropewalk.freezing.patches import Taken, take_down, take_down_file
 from ropewalk.lock.series import apply, commit_parts, commit_series
 from ropewalk.lock.state import Source, Standing
 from ropewalk.manifest.sources import PatchForm
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ropewalk.freeze.look_up import Looked
+    from ropewalk.freezing.look_up import Looked
     from ropewalk.manifest.sources import Patch as WantedPatch
     from ropewalk.manifest.sources import Source as WantedSource
     from ropewalk.tools.objects import Kept

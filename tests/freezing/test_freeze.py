@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freeze.freezing import NOW, World
+from freezing.freezing import NOW, World
 from repositories import make_repository
 from ropewalk.errors import IntegrityError, ToolError, UsageError
 from ropewalk.lock.files import read_lock

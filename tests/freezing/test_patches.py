@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freeze.freezing import World
+from freezing.freezing import World
 from ropewalk.errors import UsageError
 from ropewalk.lock.state import Form, Source, Standing
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freeze.freezing import World
+from freezing.freezing import World
 from repositories import make_repository
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from ropewalk.errors import IntegrityError, RopewalkError
 from ropewalk.finding import Collector, Finding
-from ropewalk.freeze.contents import lfs_files
-from ropewalk.freeze.verify_remote import kept_of
-from ropewalk.freeze.verify_values import Verdict, Verified, Word
+from ropewalk.freezing.contents import lfs_files
+from ropewalk.freezing.verify_remote import kept_of
+from ropewalk.freezing.verify_values import Verdict, Verified, Word
 from ropewalk.lock.files import archive_path, read_lock
 from ropewalk.lock.series import DoesNotApply, apply, commit_parts, commit_series, parse_change
 from ropewalk.tools.files import sha256_of
@@ -28,7 +28,7 @@ from ropewalk.tools.workers import threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ropewalk.freeze.verify_values import Work
+    from ropewalk.freezing.verify_values import Work
     from ropewalk.lock.series import Change
     from ropewalk.lock.state import Source, Submodule
 

@@ -12,8 +12,8 @@ import pytest
 from repositories import make_repository
 from ropewalk.errors import IntegrityError, UsageError
 from ropewalk.finding import Level
-from ropewalk.freeze.verify import verify
-from ropewalk.freeze.verify_values import Verified, Word
+from ropewalk.freezing.verify import verify
+from ropewalk.freezing.verify_values import Verified, Word
 from ropewalk.lock.files import read_lock, write_lock
 from ropewalk.tools.lfs import content_path
 from serving import serving
@@ -21,7 +21,7 @@ from serving import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from freeze.freezing import World
+    from freezing.freezing import World
     from repositories import Repository
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ropewalk.freeze.refs import look_up
+from ropewalk.freezing.refs import look_up
 from ropewalk.tools.git import OBJECT_ID, Git, check_url
 from ropewalk.tools.objects import Kept, keep
 from ropewalk.tools.served import format_of

@@ -8,13 +8,13 @@ import pytest
 
 from repositories import make_repository
 from ropewalk.errors import ToolError, UsageError
-from ropewalk.freeze.refs import look_up, resolve
+from ropewalk.freezing.refs import look_up, resolve
 from serving import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from freeze.freezing import World
+    from freezing.freezing import World
     from repositories import Repository
 
 

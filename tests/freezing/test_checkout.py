@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from freeze.test_contents import add_submodule
+from freezing.test_contents import add_submodule
 from repositories import make_repository
 from ropewalk.errors import RopewalkError, ToolError, UsageError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from freeze.freezing import World
+    from freezing.freezing import World
     from repositories import Repository
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from freeze.freezing import World
+from freezing.freezing import World
 from repositories import make_repository
 from ropewalk.errors import UsageError
 from ropewalk.lock.state import Source, Standing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ropewalk.freeze.patches import Wanted
-from ropewalk.freeze.refs import Advertised, Resolved, look_up, resolve
+from ropewalk.freezing.patches import Wanted
+from ropewalk.freezing.refs import Advertised, Resolved, look_up, resolve
 from ropewalk.manifest.sources import PatchForm
 from ropewalk.tools.git import OBJECT_ID
 

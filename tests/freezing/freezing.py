@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ropewalk.freeze.freeze import Frozen, Order, freeze
+from ropewalk.freezing.freeze import Frozen, Order, freeze
 from ropewalk.rebuild.checkout import CheckedOut, checkout
 
 if TYPE_CHECKING:

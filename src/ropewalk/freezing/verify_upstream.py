@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ropewalk.errors import ToolError
 from ropewalk.finding import Collector, Finding, Level
-from ropewalk.freeze.verify_remote import Listing, is_contained, kept_of, list_refs
-from ropewalk.freeze.verify_values import UNREACHABLE, Verdict, Verified, Word
+from ropewalk.freezing.verify_remote import Listing, is_contained, kept_of, list_refs
+from ropewalk.freezing.verify_values import UNREACHABLE, Verdict, Verified, Word
 from ropewalk.lock.files import PATCHES, archive_path, read_lock
 from ropewalk.tools.git import OBJECT_ID, canonical_url
 from ropewalk.tools.process import without_secrets
@@ -22,7 +22,7 @@ from ropewalk.tools.served import is_gone, is_served
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ropewalk.freeze.verify_values import Work
+    from ropewalk.freezing.verify_values import Work
     from ropewalk.lock.state import Source, State
 
 LOOKUPS = 64

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ropewalk.freeze.verify_lint import lint
-from ropewalk.freeze.verify_sources import verify_sources
-from ropewalk.freeze.verify_upstream import verify_upstream
-from ropewalk.freeze.verify_values import Work
+from ropewalk.freezing.verify_lint import lint
+from ropewalk.freezing.verify_sources import verify_sources
+from ropewalk.freezing.verify_upstream import verify_upstream
+from ropewalk.freezing.verify_values import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from ropewalk.freeze.verify_values import Verified
+    from ropewalk.freezing.verify_values import Verified
 
 
 def verify(level: str, *, lock: Path, cache: Path, manifest: Path | None = None) -> Verified:

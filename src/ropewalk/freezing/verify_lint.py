@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import IntegrityError, RopewalkError, UsageError
 from ropewalk.finding import Collector, Finding
-from ropewalk.freeze.verify_manifest import lint_manifest
-from ropewalk.freeze.verify_values import Verified, verdicts_by_source
+from ropewalk.freezing.verify_manifest import lint_manifest
+from ropewalk.freezing.verify_values import Verified, verdicts_by_source
 from ropewalk.lock.files import OBJECTS, PATCHES, SOURCES, STATE, archive_path, lock_files, parse_sources, render_toml
 from ropewalk.lock.series import parse_change, patch_id
 from ropewalk.lock.source_faults import SHA256, source_faults
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from ropewalk.freeze.verify_values import Work
+    from ropewalk.freezing.verify_values import Work
     from ropewalk.lock.state import Patch
 
 RESTORE = "restore it from version control, or freeze again"

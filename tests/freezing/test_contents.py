@@ -10,7 +10,7 @@ import pytest
 
 from repositories import make_repository
 from ropewalk.errors import IntegrityError, ToolError, UsageError
-from ropewalk.freeze.contents import absolute_url
+from ropewalk.freezing.contents import absolute_url
 from ropewalk.lock.state import LfsFile, Submodule
 from ropewalk.tools.lfs import Content, content_path, fetch_contents
 from serving import lfs_server
@@ -18,7 +18,7 @@ from serving import lfs_server
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from freeze.freezing import World
+    from freezing.freezing import World
     from repositories import Repository
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 from ropewalk._version import __version__
 from ropewalk.errors import RopewalkError, ToolError, UsageError
 from ropewalk.finding import Finding, Level
-from ropewalk.freeze.archive import write_archive
-from ropewalk.freeze.look_up import Looked, look_up_source
-from ropewalk.freeze.source import Done, Work, freeze_source
+from ropewalk.freezing.archive import write_archive
+from ropewalk.freezing.look_up import Looked, look_up_source
+from ropewalk.freezing.source import Done, Work, freeze_source
 from ropewalk.lock.files import read_lock, sources_text, write_lock
 from ropewalk.lock.state import Source, State, state_id
 from ropewalk.manifest.load import load_manifest
