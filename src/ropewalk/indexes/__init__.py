@@ -1,0 +1,1 @@
+"""Package indexes: what they serve, and what a resolver finds in it."""
