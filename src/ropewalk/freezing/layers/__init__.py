@@ -1,0 +1,1 @@
+"""Environments in layers: all of them valid, and equal but for the fewest packages that cannot be."""
