@@ -89,6 +89,18 @@ def _split(line: str) -> tuple[NormalizedName, str]:
     return canonicalize_name(parsed.name), f"{extras}{parsed.specifier}{marker}"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Row:
+    """A file that is shown; `kept` names the file whose metadata it has, `SOURCE` for those of the release."""
+
+    version: str
+    early: bool
+    tags: str
+    kept: str
+    requires_python: str
+    yanked: str | None
+
+
 @dataclass(kw_only=True)
 class JointIndex:
     """Answers paths of a simple API (PEP 691) below `/VIEW/simple/`.
@@ -106,6 +118,7 @@ class JointIndex:
     pinned: set[tuple[int, NormalizedName, str]] = field(default_factory=set)
     asked: dict[NormalizedName, set[int]] = field(default_factory=lambda: defaultdict(set))
     _answers: dict[str, Answer | None] = field(default_factory=dict, repr=False)
+    _shown: dict[NormalizedName, tuple[_Row, ...]] = field(default_factory=dict, repr=False)
     _guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def answer(self, path: str) -> Answer | None:
@@ -142,36 +155,35 @@ class JointIndex:
         else:
             with self._guard:
                 self.asked[found[1]].add(found[0])
-            releases = self._usable(view, found[1])
-            files = [one for release in releases for one in self._files(view, *found, release)]
+            files = list(self._files(view, *found))
         page = {"meta": {"api-version": "1.1"}, "name": name, "versions": [], "files": files}
         return Answer(content_type=_SIMPLE, body=json.dumps(page).encode()) if files else None
 
-    def _usable(self, view: str, name: NormalizedName) -> Iterator[Release]:
-        for release in self.catalogue.releases(name):
-            early = Version(release.version).is_prerelease
-            if view == ALONE or not early or (name, release.version) in self.early:
-                yield release
-
-    def _files(self, view: str, number: int, name: NormalizedName, release: Release) -> Iterator[dict[str, object]]:
-        """Yield the files of a release as the environment of a number sees them: one for each target at the most."""
-        seen: set[str] = set()
-        for file in _chosen(release, self.targets):
-            tags = file.name.removesuffix(".whl").split("-", 2)[2] if file and file.is_wheel else "py3-none-any"
-            shown = f"e{number}_{name.replace('-', '_')}-{release.version}-{tags}.whl"
-            if shown in seen:
+    def _files(self, view: str, number: int, name: NormalizedName) -> Iterator[dict[str, object]]:
+        """Yield the files of a package as the environment of a number sees them."""
+        for row in self._rows(name):
+            if view != ALONE and row.early and (name, row.version) not in self.early:
                 continue
-            seen.add(shown)
-            kept = file.name if file and file.is_wheel else SOURCE
-            yanked = release.yanked if (number, name, release.version) not in self.exact else None
+            shown = f"e{number}_{name.replace('-', '_')}-{row.version}-{row.tags}.whl"
+            yanked = row.yanked if (number, name, row.version) not in self.exact else None
             yield {
                 "filename": shown,
-                "url": f"/{view}/files/{number}/{name}/{release.version}/{kept}/{shown}",
+                "url": f"/{view}/files/{number}/{name}/{row.version}/{row.kept}/{shown}",
                 "hashes": {},
                 "core-metadata": True,
                 "yanked": False if yanked is None else yanked or True,
-                **({"requires-python": file.requires_python} if file and file.requires_python else {}),
+                **({"requires-python": row.requires_python} if row.requires_python else {}),
             }
+
+    def _rows(self, name: NormalizedName) -> tuple[_Row, ...]:
+        """Return the files of a package that are shown, one for each target at the most; the same to everybody."""
+        with self._guard:
+            known = self._shown.get(name)
+        if known is None:
+            known = tuple(row for release in self.catalogue.releases(name) for row in _rows_of(release, self.targets))
+            with self._guard:
+                self._shown[name] = known
+        return known
 
     def _shared_files(self, view: str, name: str) -> Iterator[dict[str, object]]:
         if not name.startswith("sh-"):
@@ -232,6 +244,24 @@ class JointIndex:
             return []
         places = [release.version for release in self.catalogue.releases(name)]
         return [f"{shared_name(name)}=={self._shared_version(name, version, places.index(version))}"]
+
+
+def _rows_of(release: Release, targets: Sequence[Target]) -> Iterator[_Row]:
+    early = Version(release.version).is_prerelease
+    seen: set[str] = set()
+    for file in _chosen(release, targets):
+        is_wheel = file is not None and file.is_wheel
+        tags = file.name.removesuffix(".whl").split("-", 2)[2] if file and is_wheel else "py3-none-any"
+        if tags not in seen:
+            seen.add(tags)
+            yield _Row(
+                version=release.version,
+                early=early,
+                tags=tags,
+                kept=file.name if file and is_wheel else SOURCE,
+                requires_python=file.requires_python if file else "",
+                yanked=release.yanked,
+            )
 
 
 def _chosen(release: Release, targets: Sequence[Target]) -> Iterator[File | None]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from ropewalk.errors import UsageError
 from ropewalk.wheels.tags import LEGACY_MANYLINUX, parse_platform
@@ -102,13 +101,19 @@ def serves(file: File, target: Target) -> bool:
     return accepts_python(file.requires_python, target) and (not file.is_wheel or _fits(file.name, target))
 
 
-@lru_cache(maxsize=1 << 16)
 def _fits(name: str, target: Target) -> bool:
-    try:
-        tags = parse_wheel_filename(name)[3]
-    except InvalidWheelFilename:
+    """Compare the tags as text: an index lists thousands of wheels, and `parse_tag` takes its time."""
+    parts = name.removesuffix(".whl").split("-")
+    if len(parts) not in (5, 6):
         return False
-    return not supported_tags(target).isdisjoint(tags)
+    supported = _supported_texts(target)
+    pythons, abis, platforms = (part.split(".") for part in parts[-3:])
+    return any(f"{p}-{a}-{on}" in supported for p in pythons for a in abis for on in platforms)
+
+
+@lru_cache
+def _supported_texts(target: Target) -> frozenset[str]:
+    return frozenset(map(str, supported_tags(target)))
 
 
 @lru_cache(maxsize=1 << 12)

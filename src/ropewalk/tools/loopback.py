@@ -9,8 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 
-from ropewalk.errors import RopewalkError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -35,7 +33,7 @@ class Loopback(ThreadingHTTPServer):
     def __init__(self, answer: Callable[[str], Answer | None]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
-        self.fault: RopewalkError | None = None
+        self.fault: Exception | None = None
 
     @property
     def url(self) -> str:
@@ -55,9 +53,9 @@ class _Handler(BaseHTTPRequestHandler):
         server = cast("Loopback", self.server)
         try:
             answer = server.answer(unquote(urlsplit(self.path).path))
-        except RopewalkError as error:
+        except Exception as error:  # noqa: BLE001 - a thread of the server's: whoever asked raises it
             server.fault = server.fault or error
-            self._send(OUT_OF_ORDER, Answer(content_type="text/plain", body=error.message.encode()))
+            self._send(OUT_OF_ORDER, Answer(content_type="text/plain", body=str(error).encode()))
             return
         self._send(200 if answer else NOT_FOUND, answer or Answer(content_type="text/plain", body=b""))
 

@@ -30,7 +30,8 @@ class Question:
     """What is to be resolved, from one index.
 
     `python` is the lowest minor version, `environments` are markers that share no target, `excludes` are names that are
-    not resolved whoever asks for them, and `preferences` pins that stay as long as they can.
+    not resolved whoever asks for them, and `preferences` pins that stay as long as they can. With `early` pre-releases
+    count as others do; else only where a requirement names one or there is nothing else.
     """
 
     index: str
@@ -40,6 +41,7 @@ class Question:
     preferences: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
     python: str
+    early: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,8 +73,10 @@ def resolve(question: Question, *, folder: Path, cache: Path) -> tuple[Resolved,
     command = [find_uv_bin(), "pip", "compile", _ROOT, "--universal", "--output-file", "pins.txt"]
     command += ["--default-index", f"{question.index}/simple/", "--cache-dir", str(cache), "--no-header"]
     command += ["--python-version", question.python, "--constraints", "constraints.txt", "--excludes", "excludes.txt"]
-    command += ["--prerelease", "allow", "--only-binary", ":all:", "--annotation-style", "line", "--no-progress"]
-    environ = {"UV_NO_PYTHON_DOWNLOADS": "1", "UV_PYTHON": sys.executable, "NO_COLOR": "1", "UV_NO_WRAP": "1"}
+    command += ["--prerelease", "allow" if question.early else "if-necessary-or-explicit", "--only-binary", ":all:"]
+    # Named, as uv would try every interpreter that there is for one of that version.
+    command += ["--python", sys.executable, "--annotation-style", "line", "--no-progress"]
+    environ = {"UV_NO_PYTHON_DOWNLOADS": "1", "NO_COLOR": "1", "UV_NO_WRAP": "1"}
     try:
         run([*command, "--quiet"], cwd=folder, environ=environ, timeout=PATIENCE)
     except ProcessError as error:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.markers import UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
@@ -73,13 +74,10 @@ def _divergence(
     cores: Sequence[Core],
     catalogue: Catalogue,
 ) -> Divergence:
-    one_each = {versions: number for number, versions in sorted(by_number.items(), reverse=True)}
-    demands = {
-        number: list(_demands(name, number, solution, layers, catalogue)) for number in sorted(one_each.values())
-    }
+    demands = {number: list(_demands(name, number, solution, layers, catalogue)) for number in by_number}
     opposed = list(_opposed(demands, by_number))
     reasons = [f"{first}, {second}" for first, second in opposed]
-    reasons += _ties(name, sorted(one_each.values()), solution, layers, catalogue)
+    reasons += _ties(name, list(by_number), solution, layers, catalogue)
     reasons += [
         f"{_listed(core.packages, 'and')} cannot all be the same"
         for core in cores
@@ -117,17 +115,24 @@ def _requirements(name: NormalizedName, version: str, catalogue: Catalogue) -> I
     except UnreadableError:
         return
     for line in lines:
-        with contextlib.suppress(InvalidRequirement):
-            yield Requirement(line)
+        with contextlib.suppress(InvalidRequirement, UndefinedEnvironmentName):
+            parsed = Requirement(line)
+            # What only an extra asks for is left out: nobody may have asked for the extra.
+            if parsed.marker is None or "extra" not in str(parsed.marker) or parsed.marker.evaluate({"extra": ""}):
+                yield parsed
 
 
 def _opposed(
     demands: Mapping[int, Sequence[Demand]], versions: Mapping[int, tuple[str, ...]]
 ) -> Iterator[tuple[Demand, Demand]]:
     """Yield pairs of requirements of two environments that each refuse what the other one has."""
+    seen = set()
     for number, other in itertools.combinations(demands, 2):
         for first, second in itertools.product(demands[number], demands[other]):
-            if _refuses(first, versions[other]) and _refuses(second, versions[number]):
+            said = frozenset({(first.by, first.specifier), (second.by, second.specifier)})
+            # An environment says the same as the one that it extends.
+            if said not in seen and _refuses(first, versions[other]) and _refuses(second, versions[number]):
+                seen.add(said)
                 yield first, second
 
 
@@ -143,11 +148,13 @@ def _ties(
     name: NormalizedName, numbers: Sequence[int], solution: Solution, layers: Sequence[Layer], catalogue: Catalogue
 ) -> Iterator[str]:
     """Yield what the package's own requirements refuse of what another environment has."""
+    seen = set()
     for number, other in itertools.permutations(numbers, 2):
         for version in solution.at(number, name):
             for requirement in _requirements(name, version, catalogue):
                 have = solution.at(other, requirement.name)
-                if have and not _accepts(requirement, have):
+                if have and not _accepts(requirement, have) and (version, requirement) not in seen:
+                    seen.add((version, requirement))
                     about = f"`{name} {version}` of `{layers[number].name}` requires `{requirement}`"
                     yield f"{about}, and `{layers[other].name}` has {have[0]}"
 

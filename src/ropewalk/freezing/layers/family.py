@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from ropewalk.errors import IntegrityError, UsageError
-from ropewalk.finding import Finding
+from ropewalk.finding import Finding, Level
 from ropewalk.freezing.layers.explain import cores_of, divergences_of, readable
 from ropewalk.freezing.layers.oracle import UvOracle, floors, oracle, preferences_of
 from ropewalk.freezing.layers.search import Found, ImpossibleError, Limits, Refuted, search
@@ -108,14 +108,19 @@ def _each_alone(asked: UvOracle) -> Solution:
     alone = asked.alone()
     if isinstance(alone, Solution):
         return alone
-    failed = [(layer, asked.alone(number)) for number, layer in enumerate(asked.layers)]
+    answers = [(layer, asked.alone(number)) for number, layer in enumerate(asked.layers)]
+    failed = [(layer, answer) for layer, answer in answers if isinstance(answer, Refuted)]
     faults = [
         Finding(rule="freeze/environment", subject=layer.name, message=readable(answer.report, asked.layers))
         for layer, answer in failed
-        if isinstance(answer, Refuted)
+    ]
+    faults += [
+        Finding(rule="freeze/unreadable", subject=f"{name} {version}", message=reason, level=Level.WARNING)
+        for (name, version), reason in sorted(asked.index.unreadable.items())
+        if name in alone.report
     ]
     raise UsageError(
-        f"{len(faults)} of {len(asked.layers)} environments have no solution",
+        f"{len(failed)} of {len(asked.layers)} environments have no solution",
         hint="change what they require, or the cut-off time",
         findings=faults or [Finding(rule="freeze/environment", message=readable(alone.report, asked.layers))],
     )

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from ropewalk.indexes.values import Catalogue, Target
     from ropewalk.tools.loopback import Loopback
 
-_IN_MARKERS = ("implementation_name", "python_version", "sys_platform", "platform_machine")
+_IN_MARKERS = (
+    "implementation_name",
+    "platform_python_implementation",
+    "python_version",
+    "sys_platform",
+    "platform_machine",
+)
 
 
 @dataclass(kw_only=True)
@@ -80,6 +86,7 @@ class UvOracle:
             excludes=tuple(shared_name(name) for name in sorted(apart)),
             preferences=self.preferences,
             environments=tuple(dict.fromkeys(marker_of(target) for target in self.targets)),
+            early=view != ALONE,
             python=min((target.python for target in self.targets), key=Version),
         )
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
