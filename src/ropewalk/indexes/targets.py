@@ -6,14 +6,14 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms, parse_tag
 
 from ropewalk.errors import UsageError
 from ropewalk.wheels.tags import LEGACY_MANYLINUX, MAC_FAT, Platform, parse_platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ropewalk.indexes.values import File, Target
 

@@ -79,6 +79,10 @@ class SimpleApi:
         self._asked: set[str] = set()
         self._lock = threading.Lock()
 
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._web.close()
+
     def page(self, index: str, name: str) -> Page | None:
         """Return the page of a project, None where the index has none; `name` is normalised.
 

@@ -99,6 +99,10 @@ class Web:
         self._waits = tuple(waits)
         self._session = _Session()
 
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._session.close()
+
     def get(
         self,
         url: str,
