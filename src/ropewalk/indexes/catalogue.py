@@ -11,9 +11,11 @@ from ropewalk.errors import ToolError, UsageError
 from ropewalk.finding import Finding
 from ropewalk.indexes.folders import files_of_package, list_folders
 from ropewalk.indexes.memo import Memo
-from ropewalk.indexes.pages import files_of, is_before, parse_version
+from ropewalk.indexes.pages import files_of, parse_version
 from ropewalk.indexes.reading import Reader
+from ropewalk.indexes.times import is_before
 from ropewalk.indexes.values import File, Metadata, Release, UnreadableError
+from ropewalk.tools.objects import default_cache
 from ropewalk.tools.simple_api import SimpleApi
 from ropewalk.tools.uv_build import Builds, bound_cache
 from ropewalk.tools.web import Credentials
@@ -165,7 +167,7 @@ def open_catalogue(
 ) -> IndexCatalogue:
     """Return what there is in some places; the URLs of indexes may hold credentials, which go no further.
 
-    `cache` is the folder that pages and metadata are kept in. With `builds`, sdists that do not tell their metadata are
+    Pages and metadata are kept below the folder `cache`. With `builds`, sdists that do not tell their metadata are
     built, which runs their code, by the Python that uv finds under `python`, by default this one.
 
     Raises:
@@ -177,17 +179,21 @@ def open_catalogue(
         default=_plain(places.default, credentials) if places.default else None,
         further=tuple(_plain(index, credentials) for index in places.further),
     )
-    api = SimpleApi(cache=cache, offline=offline, credentials=credentials)
-    return IndexCatalogue(plain, api, _builds(places, offline=offline, python=python) if builds else None)
+    api = SimpleApi(cache=(cache or default_cache()) / "indexes", offline=offline, credentials=credentials)
+    if not builds:
+        return IndexCatalogue(plain, api)
+    how = _builds(places, cache or default_cache(), python, offline=offline)
+    bound_cache(how.cache)
+    return IndexCatalogue(plain, api, how)
 
 
 def _plain(index: Index, credentials: Credentials) -> Index:
     return replace(index, url=credentials.take_from(index.url))
 
 
-def _builds(places: Places, *, offline: bool, python: str) -> Builds:
+def _builds(places: Places, cache: Path, python: str, *, offline: bool) -> Builds:
     default = places.default
-    builds = Builds(
+    return Builds(
         python=python or sys.executable,
         index=default.url if default else "",
         find_links=places.find_links,
@@ -195,9 +201,8 @@ def _builds(places: Places, *, offline: bool, python: str) -> Builds:
         exclude_newer=places.exclude_newer if default and default.upload_times else "",
         elsewhere=tuple(places.assigned()),
         offline=offline,
+        cache=cache / "uv",
     )
-    bound_cache(builds.cache)
-    return builds
 
 
 def _cost(file: File) -> tuple[bool, bool, bool, bool, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -15,6 +14,7 @@ from pypi_simple import ProjectPage, UnsupportedRepoVersionError
 
 from ropewalk.errors import ToolError
 from ropewalk.finding import cut
+from ropewalk.indexes.times import utc
 from ropewalk.indexes.values import File
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,250}")
 _TAGS = re.compile(r"\w+(?:\.\w+)*-\w+(?:\.\w+)*-\w+(?:\.\w+)*")
 _BUILD = re.compile(r"\d[A-Za-z0-9_.]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,6})?Z")
 _ENDLESS_NUMBER = re.compile(r"\d{1000}")  # from 4300 digits on, `int` raises
 _SDISTS = (".tar.gz", ".zip")
 
@@ -92,27 +91,6 @@ def parse_version(text: str) -> Version | None:
         return Version(text)
     except InvalidVersion:
         return None
-
-
-def utc(text: object) -> str:
-    """Return a time in RFC 3339 and UTC, with a `Z`, and empty for what is none."""
-    if not isinstance(text, str):
-        return ""
-    if not _TIME.fullmatch(text):
-        try:
-            when = datetime.fromisoformat(text)
-        except ValueError:
-            return ""
-        if when.tzinfo is None:
-            return ""
-        text = when.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
-    # Without needless digits, so that equal times are equal texts.
-    return f"{text[:-1].rstrip('0').rstrip('.')}Z" if "." in text else text
-
-
-def is_before(time: str, other: str) -> bool:
-    """Whether one time is before the other, both as `utc` returns them."""
-    return time[:-1] < other[:-1]  # with the `Z`, a fraction of a second would come first
 
 
 def _entries_of_json(page: Page) -> Iterator[Mapping[str, object]]:

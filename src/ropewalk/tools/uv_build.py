@@ -10,14 +10,13 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from uv import find_uv_bin
 
 from ropewalk.errors import ToolError
-from ropewalk.tools.objects import default_cache
 from ropewalk.tools.process import run
 
 LARGEST_CACHE = 1 << 32
@@ -58,12 +57,12 @@ class Builds:
     """
 
     index: str
+    cache: Path
     find_links: tuple[Path, ...] = ()
     exclude_newer: str = ""
     elsewhere: tuple[str, ...] = ()
     offline: bool = False
     python: str = sys.executable
-    cache: Path = field(default_factory=lambda: default_cache() / "uv")
 
     def prepared(self, source: Path) -> Path:
         """Return what has the metadata of an unpacked source: a `.dist-info` folder, or a wheel; beside `source`.
