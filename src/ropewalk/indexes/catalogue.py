@@ -213,10 +213,13 @@ def _cost(file: File) -> tuple[bool, bool, bool, bool, str]:
 
 def _no_times(files: Sequence[File], index: Index, cut_off: str) -> UsageError:
     first = files[0]
-    others = f", nor do {len(files) - 1} others" if len(files) > 1 else ""
+    more = len(files) - 1
+    what = (
+        f"`{first.name}` and {more} more at `{first.index}` have" if more else f"`{first.name}` at `{first.index}` has"
+    )
     where = f"of the index `{index.name}`" if index.name else "of `[python]`"
     return UsageError(
-        f"`{first.name}` at `{first.index}` has no upload time{others}: nobody knows what was there before {cut_off}",
+        f"{what} no upload time: nobody knows what was there before {cut_off}",
         hint=f"admit what has none by `upload-times = false` {where}, or the package by `without-upload-times`",
         findings=[
             Finding(rule="indexes/no-upload-time", subject=file.index, member=file.name, message="has no upload time")

@@ -28,6 +28,7 @@ _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,250}")
 _TAGS = re.compile(r"\w+(?:\.\w+)*-\w+(?:\.\w+)*-\w+(?:\.\w+)*")
 _BUILD = re.compile(r"\d[A-Za-z0-9_.]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_PLAIN_LINK = re.compile(r"https://[a-z0-9.-]+/")
 _ENDLESS_NUMBER = re.compile(r"\d{1000}")  # from 4300 digits on, `int` raises
 _SDISTS = (".tar.gz", ".zip")
 
@@ -167,7 +168,7 @@ def _link(url: object, base: str) -> str:
         return ""
     plain = url.partition("#")[0]
     scheme = base.partition(":")[0]
-    if scheme == "https" and plain.startswith("https://") and "@" not in plain:
+    if scheme == "https" and _PLAIN_LINK.match(plain):
         return plain
     try:
         parts = urlsplit(urljoin(base, plain))

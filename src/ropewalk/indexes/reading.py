@@ -12,10 +12,11 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import IntegrityError, ToolError
+from ropewalk.errors import IntegrityError
 from ropewalk.indexes.metadata import metadata_of_sdist, metadata_of_wheel, read_metadata, unpack_sdist
 from ropewalk.indexes.values import UnreadableError
 from ropewalk.tools.http import HttpError
+from ropewalk.tools.uv_build import BuildError
 from ropewalk.tools.workers import processors
 
 if TYPE_CHECKING:
@@ -133,8 +134,8 @@ class Reader:
         try:
             with self._building:
                 made = self._builds.prepared(source)
-        except ToolError as error:
-            raise UnreadableError(f"it cannot be built: {error.message}") from error
+        except BuildError as error:
+            raise UnreadableError(f"it does not build: {error.message}") from error
         if made.is_dir():
             data = (made / "METADATA").read_bytes() if (made / "METADATA").is_file() else b""
         else:

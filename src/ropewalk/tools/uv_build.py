@@ -17,7 +17,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from uv import find_uv_bin
 
 from ropewalk.errors import ToolError
-from ropewalk.tools.process import run
+from ropewalk.tools.process import run, without_secrets
 
 LARGEST_CACHE = 1 << 32
 """Bytes of uv's cache above which it is emptied before it is used again."""
@@ -25,6 +25,9 @@ LARGEST_CACHE = 1 << 32
 _LONGEST_BUILD = 900.0
 _LONGEST_INSTALL = 600.0
 _SETUPTOOLS = "setuptools.build_meta:__legacy__"
+
+_UNFIT = 1
+"""The exit code of uv where there is nothing that fits; with any other, something outside failed."""
 
 # Results go to files: backends write whatever they like to both streams.
 _HOOK = """
@@ -48,6 +51,10 @@ with open(os.path.join(out, hook + ".json"), "w", encoding="utf-8") as file:
 """
 
 
+class BuildError(ToolError):
+    """A source does not build, today or on another day; any other `ToolError` may pass."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Builds:
     """How sources are built: `index` serves what they need, perhaps with credentials in it, empty for none.
@@ -68,7 +75,8 @@ class Builds:
         """Return what has the metadata of an unpacked source: a `.dist-info` folder, or a wheel; beside `source`.
 
         Raises:
-            ToolError: it cannot be built.
+            BuildError: it does not build.
+            ToolError: what it needs cannot be had now, or there is no such Python.
         """
         work = Path(tempfile.mkdtemp(prefix="build-", dir=source.parent))
         system = _build_system(source)
@@ -80,12 +88,12 @@ class Builds:
         self._install(environment, work, asked)
         made = self._hook(environment, source, work, system, "metadata")
         if not isinstance(made, str) or Path(made).name != made or not (work / made).exists():
-            raise ToolError("its build backend does not say what it made")
+            raise BuildError("its build backend does not say what it made")
         return work / made
 
     def _install(self, environment: Path, work: Path, requires: object) -> None:
         if not isinstance(requires, list) or not all(isinstance(text, str) for text in requires):
-            raise ToolError("its build requirements are no list")
+            raise BuildError("its build requirements are no list")
         if not requires:
             return
         wanted, never = work / "requirements.txt", work / "never.txt"
@@ -93,7 +101,12 @@ class Builds:
         never.write_text("".join(f"{name}<0.dev0\n" for name in self.elsewhere), encoding="utf-8")
         command = self._uv("pip", "install", "--quiet", "--python", str(environment), "--constraints", str(never))
         command += ["--requirements", str(wanted)]
-        run(command, environ=self._environ(), timeout=_LONGEST_INSTALL, cwd=work)
+        done = run(command, environ=self._environ(), timeout=_LONGEST_INSTALL, cwd=work, codes=(0, _UNFIT))
+        if done.code == _UNFIT:
+            # Without a network, what is not kept looks like what is not there.
+            kind = ToolError if self.offline else BuildError
+            said = without_secrets(done.stderr.decode(errors="replace").strip())
+            raise kind(f"what it needs to be built cannot be installed\n{said}")
 
     def _hook(self, environment: Path, source: Path, work: Path, system: _BuildSystem, hook: str) -> object:
         folder = "Scripts" if sys.platform == "win32" else "bin"
@@ -101,11 +114,14 @@ class Builds:
         arguments = json.dumps([system.backend, system.paths, hook, str(work)])
         path = f"{environment / folder}:/usr/local/bin:/usr/bin:/bin"
         environ = {"PATH": path, "HOME": str(work), "VIRTUAL_ENV": str(environment)}
-        run([str(python), "-I", "-c", _HOOK, arguments], environ=environ, timeout=_LONGEST_BUILD, cwd=source)
+        try:
+            run([str(python), "-I", "-c", _HOOK, arguments], environ=environ, timeout=_LONGEST_BUILD, cwd=source)
+        except ToolError as error:
+            raise BuildError(error.message, hint=error.hint) from error
         try:
             result: object = json.loads((work / f"{hook}.json").read_bytes())
         except (OSError, ValueError) as error:
-            raise ToolError("its build backend does not say what it made") from error
+            raise BuildError("its build backend does not say what it made") from error
         return result
 
     def _uv(self, *command: str) -> list[str]:
@@ -135,13 +151,13 @@ def _build_system(source: Path) -> _BuildSystem:
         table = tomllib.loads(path.read_text(encoding="utf-8")).get("build-system", {}) if path.is_file() else {}
         backend, paths = table.get("build-backend", _SETUPTOOLS), table.get("backend-path", [])
     except (OSError, ValueError, AttributeError) as error:
-        raise ToolError(f"its `pyproject.toml` cannot be read: {error}") from error
+        raise BuildError(f"its `pyproject.toml` cannot be read: {error}") from error
     if not isinstance(backend, str) or not isinstance(paths, list):
-        raise ToolError("its `pyproject.toml` names no build backend")
+        raise BuildError("its `pyproject.toml` names no build backend")
     if any(
         not isinstance(part, str) or not (source / part).resolve().is_relative_to(source.resolve()) for part in paths
     ):
-        raise ToolError("its build backend is outside of it")
+        raise BuildError("its build backend is outside of it")
     return _BuildSystem(requires=table.get("requires", ["setuptools>=40.8.0"]), backend=backend, paths=paths)
 
 
@@ -150,7 +166,7 @@ def _requirement(text: str) -> str:
     try:
         return str(Requirement(text))
     except InvalidRequirement as error:
-        raise ToolError(f"its build requirement `{text[:200]}` is none") from error
+        raise BuildError(f"its build requirement `{text[:200]}` is none") from error
 
 
 def bound_cache(cache: Path, most: int = LARGEST_CACHE) -> None:

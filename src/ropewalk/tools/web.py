@@ -94,9 +94,9 @@ class Web:
     reads it. A server that an answer leads to gets no credentials of another, and from https none leads to http.
     """
 
-    def __init__(self, *, credentials: Credentials | None = None, waits: Sequence[float] = WAITS) -> None:
+    def __init__(self, *, credentials: Credentials | None = None, waits: Sequence[float] | None = None) -> None:
         self._credentials = credentials or Credentials()
-        self._waits = tuple(waits)
+        self._waits = tuple(WAITS if waits is None else waits)
         self._session = _Session()
 
     def close(self) -> None:
