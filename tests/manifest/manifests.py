@@ -51,10 +51,15 @@ requires = ["paxml"]
 [python]
 index = "https://packages.example/simple"
 platforms = ["manylinux_2_34_x86_64", "macosx_14_0_arm64"]
+upload-times = true
+exclude-newer = "2026-01-31T00:00:00+01:00"
+without-upload-times = ["torch"]
+find-links = ["wheels/", "more"]
 [[python.indexes]]
 name = "nightly"
 url = "https://nightly.example/simple"
 packages = ["jaxlib", "jax_cuda"]
+upload-times = false
 [[python.edits]]
 package = "axlearn"
 drop = ["tensorflow"]

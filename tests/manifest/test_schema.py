@@ -35,6 +35,9 @@ def test_the_rest_of_the_whole_manifest() -> None:
     assert manifest.environments["t5x"].extends == "jax"
     assert manifest.python is not None
     assert manifest.python.indexes[0].packages == ("jaxlib", "jax-cuda")
+    assert manifest.python.indexes[0].upload_times is False
+    assert manifest.python.exclude_newer == "2026-01-30T23:00:00Z"
+    assert manifest.python.find_links == ("wheels", "more")
     assert manifest.python.edits[0].drop == ("tensorflow",)
     assert manifest.licenses is not None
     assert manifest.licenses.allow == ("Apache-2.0", "MIT", "BSD-3-Clause OR MIT")

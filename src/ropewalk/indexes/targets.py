@@ -1,130 +1,156 @@
-"""What a target, a Python on a platform, says to markers and to the tags of wheels.
-
-Markers follow the dependency specifiers specification, tags the one of platform compatibility tags (PEP 425, 600, 656).
-"""
+"""What a Python on a platform makes of markers, wheels and versions of Python (PEP 425, 508, 600, 656)."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import functools
+import re
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
+from packaging.specifiers import SpecifierSet
+from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms, parse_tag
 
 from ropewalk.errors import UsageError
-from ropewalk.wheels.tags import LEGACY_MANYLINUX, parse_platform
+from ropewalk.wheels.tags import LEGACY_MANYLINUX, MAC_FAT, Platform, parse_platform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ropewalk.indexes.values import File, Target
-    from ropewalk.wheels.tags import Platform
 
-_WINDOWS = {"win32": "x86", "win_amd64": "AMD64", "win_arm64": "ARM64"}
-_LATEST_PATCH = "999"
-"""Stands for the latest patch release of a minor version's line."""
+_PYTHON = re.compile(r"3\.(\d+)(\.\d+(?:(?:a|b|rc)\d+)?)?(t?)")
+_WINDOWS = {"win_amd64": "AMD64", "win32": "x86", "win_arm64": "ARM64"}
+_SYSTEMS = {"manylinux": "linux", "musllinux": "linux", "linux": "linux", "macosx": "macosx"}
+_OLDEST_GLIBC = {"x86_64": 5, "i686": 5}
+_ANY_GLIBC = 17
+_LEGACY = {version: name for name, version in LEGACY_MANYLINUX.items()}
+_STARRED = re.compile(r"([<>]=?|~=)(\s*\d+(?:\.\d+)*)\.\*")
 
 
 def marker_environment(target: Target) -> dict[str, str]:
-    """Return what all variables of markers are on a target, as CPython has them.
+    """Return the eleven variables of PEP 508 for CPython on a platform.
+
+    A version without its last part is the first of its kind: `3.12` is 3.12.0, as uv has it. The release and version of
+    the operating system are empty: no platform tag tells them.
 
     Raises:
-        UsageError: the platform is none that is known.
+        UsageError: the target is none that is known.
     """
-    system, machine = _system(target.platform)
-    minor = ".".join(target.python.removesuffix("t").split(".")[:2])
-    full = target.python.removesuffix("t")
+    minor, patch, _ = _python(target)
+    system = _system(target)
+    full = f"3.{minor}{patch or '.0'}"
     return {
         "implementation_name": "cpython",
-        "implementation_version": full if full.count(".") > 1 else f"{full}.0",
-        "os_name": "nt" if system == "Windows" else "posix",
-        "platform_machine": machine,
+        "implementation_version": full,
+        "os_name": "nt" if system["sys_platform"] == "win32" else "posix",
         "platform_python_implementation": "CPython",
         "platform_release": "",
-        "platform_system": system,
         "platform_version": "",
-        "python_full_version": full if full.count(".") > 1 else f"{full}.0",
-        "python_version": minor,
-        "sys_platform": {"Windows": "win32", "Darwin": "darwin", "Linux": "linux"}[system],
+        "python_full_version": full,
+        "python_version": f"3.{minor}",
+        **system,
     }
 
 
-def _system(platform: str) -> tuple[str, str]:
-    """Return a platform's `platform_system` and `platform_machine`."""
-    if platform in _WINDOWS:
-        return "Windows", _WINDOWS[platform]
-    parts = parse_platform(platform)
-    if parts.family in ("manylinux", "musllinux", "linux"):
-        return "Linux", parts.machine
-    if parts.family == "macosx":
-        return "Darwin", parts.machine
+def _python(target: Target) -> tuple[int, str, str]:
+    match = _PYTHON.fullmatch(target.python)
+    if match is None:
+        raise UsageError(f"`{target.python}` is not a version of Python", hint="write it like `3.12` or `3.12.4`")
+    return int(match[1]), match[2] or "", match[3]
+
+
+def _system(target: Target) -> dict[str, str]:
+    if machine := _WINDOWS.get(target.platform):
+        return {"sys_platform": "win32", "platform_system": "Windows", "platform_machine": machine}
+    platform = parse_platform(target.platform)
+    kind = _SYSTEMS.get(platform.family)
+    if kind == "linux":
+        return {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": platform.machine}
+    if kind == "macosx" and platform.machine not in MAC_FAT:
+        return {"sys_platform": "darwin", "platform_system": "Darwin", "platform_machine": platform.machine}
     raise UsageError(
-        f"`{platform}` is not a platform that environments can be resolved for",
-        hint="name one like `manylinux_2_34_x86_64`, `musllinux_1_2_aarch64`, `macosx_14_0_arm64` or `win_amd64`",
+        f"`{target.platform}` is not a platform of one machine that environments can be made for",
+        hint="write it like `manylinux_2_34_x86_64`, `macosx_14_0_arm64` or `win_amd64`",
     )
 
 
-@lru_cache
-def supported_tags(target: Target) -> frozenset[Tag]:
-    """Return the tags of all wheels that can be installed on a target."""
-    minor = target.python.removesuffix("t").split(".")
-    version = [int(part) for part in minor[:2]]
-    abis = [f"cp{version[0]}{version[1]}{'t' if target.python.endswith('t') else ''}"]
+@functools.lru_cache(maxsize=256)
+def supported_tags(target: Target) -> tuple[Tag, ...]:
+    """Return the tags of wheels that a target can use, the best first.
+
+    Raises:
+        UsageError: the target is none that is known.
+    """
+    minor, _, threads = _python(target)
+    _system(target)
+    version = (3, minor)
+    abi = f"cp3{minor}{threads}{'m' if minor < 8 else ''}"
     platforms = list(_platforms(target.platform))
-    own = cpython_tags(version, abis=abis, platforms=platforms)
-    return frozenset([*own, *compatible_tags(version, interpreter=f"cp{version[0]}{version[1]}", platforms=platforms)])
+    tags = [
+        *cpython_tags(version, [abi], platforms),
+        *compatible_tags(version, f"cp3{minor}", platforms),
+    ]
+    return tuple(dict.fromkeys(tags))
 
 
-def _platforms(platform: str) -> Iterator[str]:
-    """Yield the platform tags that a platform accepts, its own first."""
-    parts = parse_platform(platform)
-    if parts.family == "macosx":
-        yield from mac_platforms((parts.version[0], parts.version[1]), parts.machine)
-    elif parts.family in ("manylinux", "musllinux"):
-        yield from _linux(parts)
+@functools.lru_cache(maxsize=256)
+def _supported(target: Target) -> frozenset[Tag]:
+    return frozenset(supported_tags(target))
+
+
+def _platforms(tag: str) -> Iterator[str]:
+    """Yield the platform tags that hold where this one does, the narrowest first."""
+    platform = parse_platform(tag)
+    if platform.family == "macosx":
+        yield from mac_platforms((platform.version[0], platform.version[1]), platform.machine)
+    elif platform.family == "manylinux":
+        yield from _glibc_platforms(platform)
+    elif platform.family == "musllinux":
+        yield from (f"musllinux_1_{minor}_{platform.machine}" for minor in range(platform.version[1], -1, -1))
+        yield f"linux_{platform.machine}"
     else:
-        yield platform
+        yield tag
 
 
-def _linux(platform: Platform) -> Iterator[str]:
-    major, minor = platform.version
-    old = {version: name for name, version in LEGACY_MANYLINUX.items() if platform.family == "manylinux"}
-    for lower in range(minor, -1, -1):
-        yield f"{platform.family}_{major}_{lower}_{platform.machine}"
-        if (major, lower) in old:
-            yield f"{old[major, lower]}_{platform.machine}"
+def _glibc_platforms(platform: Platform) -> Iterator[str]:
+    oldest = _OLDEST_GLIBC.get(platform.machine, _ANY_GLIBC)
+    for minor in range(platform.version[1], oldest - 1, -1):
+        yield f"manylinux_2_{minor}_{platform.machine}"
+        if legacy := _LEGACY.get((2, minor)):
+            yield f"{legacy}_{platform.machine}"
     yield f"linux_{platform.machine}"
 
 
-def serves(file: File, target: Target) -> bool:
-    """Whether a wheel can be installed on a target, or an sdist could be built for its Python."""
-    return accepts_python(file.requires_python, target) and (not file.is_wheel or _fits(file.name, target))
+def serves(file: File, target: Target, *, builds: bool = True) -> bool:
+    """Whether a file can be used by a target: its tags fit, and its Requires-Python holds.
 
-
-def _fits(name: str, target: Target) -> bool:
-    """Compare the tags as text: an index lists thousands of wheels, and `parse_tag` takes its time."""
-    parts = name.removesuffix(".whl").split("-")
-    if len(parts) not in (5, 6):
-        return False
-    supported = _supported_texts(target)
-    pythons, abis, platforms = (part.split(".") for part in parts[-3:])
-    return any(f"{p}-{a}-{on}" in supported for p in pythons for a in abis for on in platforms)
-
-
-@lru_cache
-def _supported_texts(target: Target) -> frozenset[str]:
-    return frozenset(map(str, supported_tags(target)))
-
-
-@lru_cache(maxsize=1 << 12)
-def accepts_python(requires: str, target: Target) -> bool:
-    """Whether a Requires-Python holds for a target's Python; one that cannot be read holds, as it does for installers.
-
-    A target that names a minor version alone stands for the latest of its line.
+    An sdist is for every platform, but of use only where it may be built. Raises:
+        UsageError: the target is none that is known.
     """
-    version = target.python.removesuffix("t")
-    version = version if version.count(".") > 1 else f"{version}.{_LATEST_PATCH}"
-    try:
-        return SpecifierSet(requires).contains(version, prereleases=True)
-    except InvalidSpecifier:
+    if not runs_on(file.requires_python, target):
+        return False
+    if not file.is_wheel:
+        return builds
+    return not _supported(target).isdisjoint(_tags(file.name[:-4].split("-", 2)[2]))
+
+
+def runs_on(requires_python: str, target: Target) -> bool:
+    """Whether a Requires-Python holds; one that cannot be read does not, but for `>=3.6.*`, which means `>=3.6`."""
+    if not requires_python:
         return True
+    specifier = _specifier(requires_python)
+    minor, patch, _ = _python(target)
+    return specifier is not None and specifier.contains(f"3.{minor}{patch or '.0'}", prereleases=True)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _specifier(text: str) -> SpecifierSet | None:
+    try:
+        return SpecifierSet(_STARRED.sub(r"\1\2", text))
+    except ValueError:
+        return None
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _tags(text: str) -> frozenset[Tag]:
+    """Return the tags of a wheel's name, given what follows its version: perhaps a build number, then the tags."""
+    return parse_tag("-".join(text.split("-")[-3:]))

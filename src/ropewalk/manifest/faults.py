@@ -47,6 +47,7 @@ _TYPE_HINTS = {
     ("a string", "an integer"): "write it in quotes",
     ("a string", "a number"): "write it in quotes",
     ("a string", "a date"): "write it in quotes",
+    ("a string", "a date and time"): "write it in quotes",
     ("a string", "an array"): "only one is meant here: write it without the brackets",
     ("an array", "a string"): "write it in brackets, even where there is one only",
     ("true or false", "a string"): "write it without quotes",

@@ -8,6 +8,7 @@ from typing import Annotated, TypeVar
 from packaging.utils import NormalizedName, canonicalize_name
 from pydantic import AfterValidator, Field, Strict, WithJsonSchema
 
+from ropewalk.indexes.times import RFC_3339
 from ropewalk.manifest import addresses, paths, refs, requirements, text
 from ropewalk.manifest.faults import Fault, also, strings
 from ropewalk.manifest.words import shown
@@ -49,6 +50,7 @@ Line = Annotated[str, AfterValidator(text.line)]
 Label = Annotated[Line, AfterValidator(text.label), _pattern(text.LABEL)]
 Platform = Annotated[Line, AfterValidator(text.platform), _pattern(text.PLATFORM)]
 PythonVersion = Annotated[Line, AfterValidator(text.python_version), _pattern(text.PYTHON)]
+Moment = Annotated[Line, AfterValidator(text.moment), _pattern(RFC_3339)]
 Licence = Annotated[Line, AfterValidator(text.licence)]
 Variable = Annotated[Line, AfterValidator(text.variable), _pattern(text.VARIABLE)]
 Distribution = Annotated[NormalizedName, AfterValidator(text.line), AfterValidator(requirements.distribution)]

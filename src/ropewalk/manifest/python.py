@@ -10,9 +10,11 @@ from ropewalk.manifest.fields import (
     Array,
     Distribution,
     Distributions,
+    Folder,
     IndexURL,
     Label,
     Line,
+    Moment,
     Platform,
     Requirements,
     SomeDistributions,
@@ -34,6 +36,10 @@ class Index(Section):
     )
     packages: SomeDistributions = Field(
         description="The packages it may serve; no other index serves them.", examples=[["jaxlib"]]
+    )
+    upload_times: bool = Field(
+        default=True,
+        description="Whether it tells when files were uploaded; if not, `exclude-newer` admits those files.",
     )
 
 
@@ -69,6 +75,25 @@ class Python(Section):
         default=None,
         description="The index that serves all packages but those assigned to others; by default that of uv.",
         examples=["https://packages.example/simple"],
+    )
+    upload_times: bool = Field(
+        default=True,
+        description="Whether `index` tells when files were uploaded; if not, `exclude-newer` admits those files.",
+    )
+    exclude_newer: Moment | None = Field(
+        default=None,
+        description="Files that were uploaded to an index then or later are not there (RFC 3339).",
+        examples=["2026-01-31T00:00:00Z"],
+    )
+    without_upload_times: Distributions = Field(
+        default=(),
+        description="Packages whose files `exclude-newer` admits where nobody tells when they were uploaded.",
+        examples=[["jaxlib"]],
+    )
+    find_links: UniqueArray[Folder] = Field(
+        default=(),
+        description="Folders of wheels that are added to what indexes serve, whenever they were made.",
+        examples=[["wheels"]],
     )
     platforms: UniqueArray[Platform] = Field(
         default=(),

@@ -4,6 +4,7 @@ import re
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
+from ropewalk.indexes.times import utc
 from ropewalk.manifest.faults import complaint
 from ropewalk.manifest.words import shown
 
@@ -58,6 +59,13 @@ def python_version(value: str) -> str:
     if not PYTHON.fullmatch(value):
         raise complaint("python", f"`{shown(value)}` is not a version of Python", "write it like `3.12` or `3.12.4`")
     return value
+
+
+def moment(value: str) -> str:
+    """Return a time in RFC 3339 and UTC, with a `Z`."""
+    if not (time := utc(value)):
+        raise complaint("time", f"`{shown(value)}` is not a time with its zone", "write it like `2026-01-31T00:00:00Z`")
+    return time
 
 
 def licence(value: str) -> str:
