@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,8 @@ def test_metadata_with_another_hash_are_refused(index: IndexServer, tmp_path: Pa
 
 def test_of_a_wheel_only_the_end_is_fetched(index: IndexServer, tmp_path: Path, catalogue: Open) -> None:
     noise = "".join(f"{number}" for number in range(400_000))
-    files = {"demo/a.txt": noise, **{f"demo/{number}.py": "" for number in range(800)}}
-    wheel = make_wheel(tmp_path, "demo", files=files, requires=["six"])
+    files = {"demo/a.txt": noise, **{f"demo/{number}.py": "" for number in range(1500)}}
+    wheel = make_wheel(tmp_path, "demo", files=files, requires=["six"], method=zipfile.ZIP_STORED)
     index.put(wheel, says={"core-metadata": True})  # it says so, but there is nothing beside the wheel
     assert catalogue().metadata(pkg("demo"), "1.0").requires == ("six",)
     assert index.sent < wheel.stat().st_size / 4

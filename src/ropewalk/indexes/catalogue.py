@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key")
 
-AT_ONCE = 16
+AT_ONCE = 32
 """Requests that `prefetch` has under way: servers answer more slowly than pages are read."""
 
 

@@ -12,7 +12,7 @@ from ropewalk.tools.web import shown_url
 if TYPE_CHECKING:
     from ropewalk.tools.web import Answer, Web
 
-BLOCK = 1 << 15
+BLOCK = 1 << 16
 """Bytes that are fetched at once at least; the end of a wheel, where its metadata are, is seldom longer."""
 
 _MOST_READ = 1 << 26
@@ -74,12 +74,13 @@ class RemoteFile(io.RawIOBase):
         return b""
 
     def _fetched(self, start: int, end: int) -> bytes:
-        last = min(self.size, max(end, start + BLOCK)) - 1
-        answer = self._part(f"bytes={start}-{last}")
-        if self._placed(answer) != (start, self.size) or len(answer.body) != last - start + 1:
+        # What is read next is mostly what stands before: from the list of a zip archive to its last members.
+        first, last = max(0, start - BLOCK), min(self.size, max(end, start + BLOCK)) - 1
+        answer = self._part(f"bytes={first}-{last}")
+        if self._placed(answer) != (first, self.size) or len(answer.body) != last - first + 1:
             raise HttpError(shown_url(self._url), "the server sent another part of it than it was asked for")
-        self._parts.append((start, answer.body))
-        return answer.body[: end - start]
+        self._parts.append((first, answer.body))
+        return answer.body[start - first : end - first]
 
     def _part(self, wanted: str) -> Answer:
         headers = {"Range": wanted, "Accept-Encoding": "identity"}
