@@ -87,12 +87,13 @@ class Divergence:
 class Family:
     """Environments that share all they can: one that extends none, and all that extend it, however far.
 
-    `cores` prove that no fewer than `bound` packages can differ. Where `bound` is less than the number of
-    `divergences`, a limit ended the search.
+    `request` is the digest of all that it was resolved from. `cores` prove that no fewer than `bound` packages can
+    differ; where `bound` is less than the number of `divergences`, a limit ended the search.
     """
 
     root: str
     policy: Policy
+    request: str = ""
     environments: tuple[LockedEnvironment, ...]
     divergences: tuple[Divergence, ...] = ()
     cores: tuple[Core, ...] = ()

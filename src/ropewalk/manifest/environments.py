@@ -15,7 +15,7 @@ class Environment(Section):
 
     python: PythonVersion | None = Field(
         default=None,
-        description="The version of Python; by default that of the environment it extends.",
+        description="The version of Python; by default that of the environment it extends, else those of [python].",
         examples=["3.12"],
     )
     extends: Label | None = Field(default=None, description="The environment that this one is a layer on.")

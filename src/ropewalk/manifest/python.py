@@ -1,6 +1,7 @@
 """[python]: where packages come from, for which platforms, and edits of their metadata."""
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from packaging.utils import canonicalize_name
 from pydantic import Field
@@ -16,6 +17,7 @@ from ropewalk.manifest.fields import (
     Line,
     Moment,
     Platform,
+    PythonVersion,
     Requirements,
     SomeDistributions,
     UniqueArray,
@@ -99,6 +101,21 @@ class Python(Section):
         default=(),
         description="The platforms that environments are locked for.",
         examples=[["manylinux_2_34_x86_64", "macosx_14_0_arm64"]],
+    )
+    versions: UniqueArray[PythonVersion] = Field(
+        default=(),
+        description="The versions of Python that environments are locked for where they name none.",
+        examples=[["3.11", "3.12"]],
+    )
+    policy: Literal["minimal", "base-wins", "strict"] = Field(
+        default="minimal",
+        description="Who gives way where environments cannot agree: whoever has to so that the fewest packages differ, "
+        "never one for those that extend it, or nobody, which makes it an error.",
+    )
+    may_differ: Distributions = Field(
+        default=(),
+        description="Packages that may differ between environments rather than be older for the sake of another.",
+        examples=[["numpy"]],
     )
     indexes: Array[Index] = Field(default=(), description="Further indexes, each with the packages it may serve.")
     edits: Array[Edit] = Field(default=(), description="Edits of packages' metadata.")

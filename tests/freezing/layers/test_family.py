@@ -127,7 +127,7 @@ def test_pins_stay_until_they_are_upgraded() -> None:
     before = resolve_family(world, layers_of(rows), [TARGET])
     world.add("b", "2.0")
     world.add("a", "2.0", "b")
-    assert resolve_family(world, layers_of(rows), [TARGET], before=before) is before
+    assert resolve_family(world, layers_of(rows), [TARGET], before=before) == before
     names = frozenset(pin.name for pin in before.environments[0].pins if pin.name == "b")
     after = resolve_family(world, layers_of(rows), [TARGET], before=before, wish=Wish(upgrade=names))
     assert [(pin.name, pin.version) for pin in after.environments[0].pins] == [("a", "1.0"), ("b", "2.0")]

@@ -41,27 +41,32 @@ def resolve_family(
     layers: Sequence[Layer],
     targets: Sequence[Target],
     *,
+    request: str = "",
     wish: Wish | None = None,
     before: Family | None = None,
 ) -> Family:
     """Resolve layers, the first of which is extended by all others; pins of the lock before stay as long as they can.
+
+    Where `request`, the digest of all that decides, is that of the lock before, nothing is resolved.
 
     Raises:
         UsageError: an environment has no solution by itself, or the policy forbids that they differ.
         ToolError: an index cannot be asked, or uv failed.
     """
     wish = wish or Wish()
+    if before is not None and request and before.request == request and not wish.upgrade:
+        return before
     with oracle(catalogue, layers, targets) as asked:
         if before is not None:
             asked.preferences = _preferences(before, layers, wish.upgrade)
             if _is_asked_for(before, layers, targets, wish) and _still_holds(asked, before):
-                return before
+                return replace(before, request=request)
         alone = _each_alone(asked)
         asked.index.allow_early(alone.early())
         asked.constraints = floors(layers, alone)
         found = _POLICIES[wish.policy](asked, alone, wish)
         _check_fixed_point(asked, found.solution)
-    return _family(catalogue, layers, targets, wish, found)
+    return replace(_family(catalogue, layers, targets, wish, found), request=request)
 
 
 def _preferences(before: Family, layers: Sequence[Layer], upgrade: frozenset[NormalizedName]) -> tuple[str, ...]:
