@@ -1,27 +1,19 @@
-"""Refs of remote repositories: looked up, and resolved to commits.
-
-Over HTTP the question goes straight to the server in git's protocol version 2 (gitprotocol-v2, `ls-refs`): one
-request, in which the server is told the names that are wanted. `git ls-remote` fetches the names of all refs, which
-are a hundred thousand in some repositories; it answers where the short way is not open: ssh, files, older servers,
-and whatever needs credentials.
-"""
+"""Refs of remote repositories: looked up, and resolved to commits."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from ropewalk.errors import ToolError, UsageError
 from ropewalk.tools.git import OBJECT_ID, Git, check_url
-from ropewalk.tools.http import HttpError, post
+from ropewalk.tools.git_protocol import list_refs, speaks_http
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 _HEX = re.compile(r"[0-9a-fA-F]{7,39}")
-_FLUSH, _DELIMITER = b"0000", b"0001"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,10 +54,10 @@ def look_up(url: str, names: Iterable[str]) -> Advertised:
     """
     check_url(url)
     wanted = sorted({ref for name in names for ref in candidates(name)})
-    if urlsplit(url).scheme in ("http", "https"):
+    if speaks_http(url):
         try:
-            return _advertised(url, _ask_server(url, wanted), wanted)
-        except (HttpError, ValueError):
+            return _advertised(url, list_refs(url, wanted), wanted)
+        except (ToolError, ValueError):
             pass  # an older server, a redirection, or one that wants credentials: git knows what to do
     peeled = [f"{ref}^{{}}" for ref in wanted if ref.startswith("refs/tags/")]
     lines = Git().lines("ls-remote", "--quiet", "--", url, *wanted, *peeled)
@@ -81,55 +73,6 @@ def _advertised(url: str, rows: Iterable[Iterable[str]], wanted: Iterable[str]) 
         if ref in known and OBJECT_ID.fullmatch(object_id):
             (peeled if mark else objects)[ref] = object_id
     return Advertised(url=url, objects=objects, peeled=peeled)
-
-
-def _ask_server(url: str, refs: Iterable[str]) -> Iterator[tuple[str, str]]:
-    body = b"".join(
-        [
-            _packet("command=ls-refs"),
-            _packet("object-format=sha1"),
-            _DELIMITER,
-            _packet("peel"),
-            *(_packet(f"ref-prefix {ref}") for ref in refs),
-            _FLUSH,
-        ]
-    )
-    answer = post(
-        f"{url.rstrip('/')}/git-upload-pack",
-        body,
-        {
-            "Content-Type": "application/x-git-upload-pack-request",
-            "Accept": "application/x-git-upload-pack-result",
-            "Git-Protocol": "version=2",
-        },
-    )
-    for line in _packets(answer):
-        object_id, name, *attributes = line.decode("utf-8", "surrogateescape").rstrip("\n").split(" ")
-        yield name, object_id
-        for attribute in attributes:
-            if attribute.startswith("peeled:"):
-                yield f"{name}^{{}}", attribute.removeprefix("peeled:")
-
-
-def _packet(text: str) -> bytes:
-    data = f"{text}\n".encode()
-    return f"{len(data) + 4:04x}".encode() + data
-
-
-def _packets(data: bytes) -> Iterator[bytes]:
-    """Yield the packet lines up to the flush packet (gitprotocol-common)."""
-    at = 0
-    while True:
-        length = int(data[at : at + 4], 16)
-        if length == 0:
-            return
-        if length < 5 or at + length > len(data):
-            raise ValueError("not a packet line")
-        line = data[at + 4 : at + length]
-        if line.startswith(b"ERR "):
-            raise ValueError("the server refused")
-        yield line
-        at += length
 
 
 def resolve(advertised: Advertised, name: str) -> Resolved:

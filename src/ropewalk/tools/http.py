@@ -15,7 +15,7 @@ from ropewalk.tools.files import CHUNK
 from ropewalk.tools.process import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 PATIENCE = 30.0
 """Seconds without an answer after which a request counts as failed."""
@@ -30,14 +30,25 @@ class HttpError(ToolError):
         self.status = status
 
 
+@contextlib.contextmanager
+def exchange(url: str, body: bytes, headers: Mapping[str, str]) -> Iterator[Callable[[int], bytes]]:
+    """Send a POST request and yield what reads the answer's body: as many bytes as it is told, fewer at the end.
+
+    Raises:
+        HttpError: there is no answer, or it is not a success.
+    """
+    with _answer(url, body, headers) as answer:
+        yield lambda count: _read(answer, url, count)
+
+
 def post(url: str, body: bytes, headers: Mapping[str, str]) -> bytes:
     """Send a POST request and return the answer's body.
 
     Raises:
         HttpError: there is no answer, or it is not a success.
     """
-    with _answer(url, body, headers) as answer:
-        data = _read(answer, url, LARGEST_ANSWER + 1)
+    with exchange(url, body, headers) as read:
+        data = read(LARGEST_ANSWER + 1)
     if len(data) > LARGEST_ANSWER:
         raise HttpError(url, f"the answer is longer than {LARGEST_ANSWER} bytes")
     return data
