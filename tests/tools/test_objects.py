@@ -83,7 +83,7 @@ def test_the_first_place_that_has_it(upstream: Repository, tmp_path: Path) -> No
     kept = keep(tmp_path / "cache", upstream.url, object_format=form(upstream))
     tip = upstream.git("rev-parse", "HEAD")
     gone = f"file://{tmp_path}/gone"
-    assert fetch_from(kept, [gone, upstream.url], [tip]) == upstream.url
+    assert fetch_from(kept.fetch_history, [gone, upstream.url], [tip]) == upstream.url
     kept.complete(tip, [gone, upstream.url])
     assert kept.lacking(tip) == []
     other = "a" * len(tip)
@@ -95,7 +95,7 @@ def test_the_first_place_that_has_it(upstream: Repository, tmp_path: Path) -> No
     ):
         kept.complete(other, [])
     with pytest.raises(ToolError, match=r"^there is no URL to fetch from$"):
-        fetch_from(kept, [], [tip])
+        fetch_from(kept.fetch_history, [], [tip])
 
 
 def test_a_pack_takes_a_commit_to_another_machine(upstream: Repository, tmp_path: Path) -> None:

@@ -11,17 +11,17 @@ from ropewalk.lock.series import (
     Change,
     DoesNotApply,
     apply,
-    change_of,
     commit_parts,
     diff,
-    is_there,
     patch_id,
+    scratch_index,
 )
 from ropewalk.lock.state import Form, Patch, Standing, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from ropewalk.lock.series import Scratch
     from ropewalk.tools.objects import Kept
 
 NO_BLOB = (b"000000", b"160000")
@@ -46,31 +46,34 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taken:
-    """A patch as it was taken down: `changes` are those that go on top of the source, one for each step."""
+    """A patch as it was taken down: `steps` are the changes that go on top of the source, and the tree after each."""
 
     patch: Patch
-    changes: tuple[Change, ...]
+    steps: tuple[tuple[Change, str], ...]
 
 
-def take_down(kept: Kept, upstream: str, tree: str, wanted: Wanted) -> Taken:
+def take_down(kept: Kept, upstream: str, tree: str, wanted: Wanted, place: str) -> Taken:
     """Return the change between upstream and a tip, applied to `tree`.
 
-    `upstream` is the source's commit; its history and the tip's must be kept already.
+    `upstream` is the source's commit; its history and the tip's must be kept already. What else is needed is fetched
+    from `place`, the patch's own URL or a mirror.
 
     Raises:
         UsageError: the change does not apply to `tree`.
         IntegrityError: what the patch makes of its base is not the tip.
     """
     base, merged = (wanted.base, False) if wanted.base else _fork_point(kept, upstream, wanted.tip)
-    form, changes = _changes(kept, base, upstream, wanted)
-    _fetch_targets(kept, wanted.url, tree, kept.trees({base, wanted.tip}))
-    standing = Standing.MERGED if merged or _is_upstream(kept, tree, changes) else Standing.APPLIED
-    trees: list[str] = []
-    if standing is Standing.APPLIED:
-        changes = _without_upstream(kept, tree, changes)
-        trees = _applied(kept, base, upstream, tree, wanted, changes)
-    if standing is Standing.MERGED:
-        changes = []
+    line = _line(kept, base, upstream, wanted, place)
+    _fetch_touched(kept, line, tree, place)
+    form, changes = _changes(kept, line, wanted)
+    with scratch_index(kept.git, tree) as scratch:
+        standing = Standing.MERGED if merged or _is_upstream(scratch, changes) else Standing.APPLIED
+        trees: list[str] = []
+        if standing is Standing.MERGED:
+            changes = []
+        else:
+            changes = _without_upstream(scratch, tree, changes)
+            trees = _applied(kept, scratch, base, upstream, changes, wanted, place)
     patch = Patch(
         origin=wanted.origin,
         url=wanted.url,
@@ -82,7 +85,7 @@ def take_down(kept: Kept, upstream: str, tree: str, wanted: Wanted) -> Taken:
         steps=tuple(Step(sha256=change.sha256, patch_id=patch_id(kept.git, change.diff)) for change in changes),
         tree=trees[-1] if trees else tree,
     )
-    return Taken(patch=patch, changes=tuple(changes))
+    return Taken(patch=patch, steps=tuple(zip(changes, trees, strict=True)))
 
 
 def _fork_point(kept: Kept, upstream: str, tip: str) -> tuple[str, bool]:
@@ -109,39 +112,56 @@ def _is_ancestor(kept: Kept, commit: str, of: str) -> bool:
     return kept.git.run("merge-base", "--is-ancestor", commit, of, codes=(0, 1)).code == 0
 
 
-def _changes(kept: Kept, base: str, upstream: str, wanted: Wanted) -> tuple[Form, list[Change]]:
+class _Line(NamedTuple):
+    """The commits of a patch, oldest first; the trees of their first parents and their own; the trees of both ends."""
+
+    commits: Sequence[str]
+    pairs: Sequence[tuple[str, str]]
+    ends: tuple[str, str]
+
+
+def _line(kept: Kept, base: str, upstream: str, wanted: Wanted, place: str) -> _Line:
+    """Return the commits between a base and a tip, with their trees fetched; those of upstream are left out."""
+    git = kept.git
+    options = ("--reverse", "--topo-order", "--no-merges", "--no-commit-header", "--format=%H %P")
+    rows = git.lines("rev-list", *options, wanted.tip, f"^{base}", f"^{upstream}")
+    if wanted.base or not rows:
+        rows = git.lines("rev-list", *options, wanted.tip, f"^{base}")
+    parents = {commit: before[0] if before else "" for commit, *before in map(str.split, rows)}
+    trees = kept.fetch_trees(place, {base, wanted.tip, *parents, *filter(None, parents.values())})
+    if "" in parents.values():
+        trees[""] = git.text("hash-object", "-t", "tree", "-w", "--stdin")  # what was there before a first commit
+    pairs = [(trees[before], trees[commit]) for commit, before in parents.items()]
+    return _Line(list(parents), pairs, (trees[base], trees[wanted.tip]))
+
+
+def _fetch_touched(kept: Kept, line: _Line, tree: str, place: str) -> None:
+    """Fetch the blobs that the patch touches, and those that stand in their places in `tree`, all at once."""
+    own = {*line.pairs, line.ends}
+    rows = _raw_diffs(kept, sorted({*own, (line.ends[0], tree)}))
+    touched = {row.path for pair, row in rows if pair in own}
+    kept.fetch_objects(place, {blob for _, row in rows if row.path in touched for blob in row.blobs})
+
+
+def _changes(kept: Kept, line: _Line, wanted: Wanted) -> tuple[Form, list[Change]]:
     """Return the range as a series where that gives the tip, else as one change."""
     git = kept.git
-    commits = git.lines("rev-list", "--reverse", "--topo-order", "--no-merges", wanted.tip, f"^{base}", f"^{upstream}")
-    if wanted.base or not commits:
-        commits = git.lines("rev-list", "--reverse", "--topo-order", "--no-merges", wanted.tip, f"^{base}")
-    parents = _parents(kept, commits)
-    everything = {base, wanted.tip, *commits, *filter(None, parents.values())}
-    kept.fetch_trees(wanted.url, everything)
-    trees = kept.trees(everything)
-    empty = git.text("hash-object", "-t", "tree", "-w", "--stdin")
-    pairs = [(trees.get(parents[commit], empty), trees[commit]) for commit in commits]
-    _fetch_touched(kept, wanted.url, [*pairs, (trees[base], trees[wanted.tip])])
-    series = [change_of(git, commit, old) for commit, (old, _) in zip(commits, pairs, strict=True)]
-    if _makes(kept, trees[base], series) == trees[wanted.tip]:
+    base, tip = line.ends
+    *parts, last = commit_parts(git, [*line.commits, wanted.tip])
+    series = [
+        Change(author=one.author, message=one.message, diff=diff(git, *pair))
+        for one, pair in zip(parts, line.pairs, strict=True)
+    ]
+    if _makes(kept, base, series) == tip:
         return Form.SERIES, series
-    headers, message = commit_parts(git, wanted.tip)
-    whole = Change(author=headers[b"author"][0], message=message, diff=diff(git, trees[base], trees[wanted.tip]))
-    made = _makes(kept, trees[base], [whole])
-    if made != trees[wanted.tip]:
+    whole = Change(author=last.author, message=last.message, diff=diff(git, base, tip))
+    made = _makes(kept, base, [whole])
+    if made != tip:
         raise IntegrityError(
-            f"the patch `{wanted.origin}` makes the tree {made} of its base, and its tip has {trees[wanted.tip]}",
+            f"the patch `{wanted.origin}` makes the tree {made} of its base, and its tip has {tip}",
             hint="please report this: the patch cannot be frozen",
         )
     return Form.SQUASHED, [whole]
-
-
-def _parents(kept: Kept, commits: Sequence[str]) -> dict[str, str]:
-    """Return the first parent of each commit, empty for one without."""
-    stdin = "".join(f"{commit}\n" for commit in commits).encode()
-    options = ("--no-walk=unsorted", "--no-commit-header", "--format=%H %P", "--stdin")
-    rows = [row.split() for row in kept.git.lines("rev-list", *options, stdin=stdin)] if commits else []
-    return {row[0]: row[1] if len(row) > 1 else "" for row in rows}
 
 
 def _makes(kept: Kept, tree: str, changes: Sequence[Change]) -> str:
@@ -151,12 +171,6 @@ def _makes(kept: Kept, tree: str, changes: Sequence[Change]) -> str:
         return ""
 
 
-def _fetch_touched(kept: Kept, url: str, pairs: Iterable[tuple[str, str]]) -> None:
-    """Fetch the blobs that differ between pairs of trees, all at once."""
-    rows = (row for old, new in set(pairs) for row in _raw_diff(kept, old, new))
-    kept.fetch_objects(url, {blob for row in rows for blob in row.blobs})
-
-
 class _Row(NamedTuple):
     """A path that differs between two trees, and the blobs on either side."""
 
@@ -164,36 +178,37 @@ class _Row(NamedTuple):
     blobs: tuple[str, ...]
 
 
-def _raw_diff(kept: Kept, old: str, new: str) -> Iterator[_Row]:
-    if old == new:
-        return
-    raw = kept.git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).stdout
-    fields = raw.split(b"\0")
-    for about, path in zip(fields[::2], fields[1::2], strict=False):
-        old_mode, new_mode, old_blob, new_blob = about[1:].split(b" ")[:4]
-        sides = ((old_mode, old_blob), (new_mode, new_blob))
-        yield _Row(path, tuple(blob.decode() for mode, blob in sides if mode not in NO_BLOB))
+def _raw_diffs(kept: Kept, pairs: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], _Row]]:
+    """Return what differs between the trees of each pair."""
+    stdin = "".join(f"{old} {new}\n" for old, new in pairs).encode()
+    command = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+    fields = iter(kept.git.run(*command, stdin=stdin).stdout.split(b"\0") if pairs else ())
+    rows = []
+    pair = ("", "")
+    for field in filter(None, fields):
+        head, _, about = field.rpartition(b"\n")  # the pair stands on a line of its own before its first path
+        if head:
+            old, new = head.decode().splitlines()[-1].split()
+            pair = (old, new)
+        if about:
+            old_mode, new_mode, old_blob, new_blob = about[1:].split(b" ")[:4]
+            sides = ((old_mode, old_blob), (new_mode, new_blob))
+            blobs = tuple(blob.decode() for mode, blob in sides if mode not in NO_BLOB)
+            rows.append((pair, _Row(next(fields), blobs)))
+    return rows
 
 
-def _fetch_targets(kept: Kept, url: str, tree: str, ends: Mapping[str, str]) -> None:
-    """Fetch the blobs that a tree has where the patch changes something."""
-    old, new = (*ends.values(), *ends.values())[:2]
-    touched = {row.path for row in _raw_diff(kept, old, new)}
-    blobs = {row.object_id for row in kept.entries(tree) if row.path in touched and row.mode != "160000"}
-    kept.fetch_objects(url, blobs)
-
-
-def _is_upstream(kept: Kept, tree: str, changes: Sequence[Change]) -> bool:
+def _is_upstream(scratch: Scratch, changes: Sequence[Change]) -> bool:
     """Whether the tree has all the changes already, whichever commit brought them."""
     whole = [change for change in changes if change.diff]
-    return bool(whole) and all(is_there(kept.git, tree, change) for change in reversed(whole))
+    return bool(whole) and all(scratch.has(change) for change in reversed(whole))
 
 
-def _without_upstream(kept: Kept, tree: str, changes: list[Change]) -> list[Change]:
+def _without_upstream(scratch: Scratch, tree: str, changes: list[Change]) -> list[Change]:
     """Leave out the first changes of a series that upstream has, where the rest goes on top."""
-    while len(changes) > 1 and changes[0].diff and is_there(kept.git, tree, changes[0]):
+    while len(changes) > 1 and changes[0].diff and scratch.has(changes[0]):
         try:
-            apply(kept.git, tree, changes[:1])
+            apply(scratch.git, tree, changes[:1])
         except DoesNotApply:
             changes = changes[1:]
         else:
@@ -201,11 +216,13 @@ def _without_upstream(kept: Kept, tree: str, changes: list[Change]) -> list[Chan
     return changes
 
 
-def _applied(kept: Kept, base: str, upstream: str, tree: str, wanted: Wanted, changes: Sequence[Change]) -> list[str]:
+def _applied(
+    kept: Kept, scratch: Scratch, base: str, upstream: str, changes: Sequence[Change], wanted: Wanted, place: str
+) -> list[str]:
     try:
-        return apply(kept.git, tree, changes)
+        return scratch.apply(changes)
     except DoesNotApply as fault:
-        breaker = _breaker(kept, base, upstream, wanted.url, fault.paths)
+        breaker = _breaker(kept, base, upstream, place, fault.paths)
         raise UsageError(
             f"the patch `{wanted.origin}` does not apply to {upstream}: {fault.message}" + breaker,
             hint="rebase it, or set `track` to a commit that it applies to",
@@ -231,18 +248,17 @@ def take_down_file(kept: Kept, tree: str, upstream: str, data: bytes, origin: st
     Raises:
         UsageError: it does not apply.
     """
-    headers, _ = commit_parts(kept.git, upstream)
-    when = b" ".join(headers[b"committer"][0].rsplit(b" ", 2)[1:])
+    when = commit_parts(kept.git, [upstream])[0].committed
     given = Change(author=NOBODY + b" " + when, message=f"{origin}\n".encode(), diff=data)
     try:
         (after,) = apply(kept.git, tree, [given])
     except DoesNotApply as fault:
-        if is_there(kept.git, tree, given):
-            after = tree
-        else:
-            raise UsageError(f"the patch `{origin}` does not apply to {upstream}: {fault.message}") from fault
+        with scratch_index(kept.git, tree) as scratch:
+            if not scratch.has(given):
+                raise UsageError(f"the patch `{origin}` does not apply to {upstream}: {fault.message}") from fault
+        after = tree
     change = Change(author=given.author, message=given.message, diff=diff(kept.git, tree, after))
-    changes = (change,) if after != tree else ()
+    steps = ((change, after),) if after != tree else ()
     patch = Patch(
         origin=origin,
         url="",
@@ -250,8 +266,8 @@ def take_down_file(kept: Kept, tree: str, upstream: str, data: bytes, origin: st
         base=upstream,
         tip=upstream,
         form=Form.SQUASHED,
-        standing=Standing.APPLIED if changes else Standing.MERGED,
-        steps=tuple(Step(sha256=one.sha256, patch_id=patch_id(kept.git, one.diff)) for one in changes),
+        standing=Standing.APPLIED if steps else Standing.MERGED,
+        steps=tuple(Step(sha256=one.sha256, patch_id=patch_id(kept.git, one.diff)) for one, _ in steps),
         tree=after,
     )
-    return Taken(patch=patch, changes=changes)
+    return Taken(patch=patch, steps=steps)

@@ -12,7 +12,7 @@ from ropewalk.errors import UsageError
 from ropewalk.finding import Finding, Level
 from ropewalk.freezing.contents import lfs_files, submodules_of
 from ropewalk.freezing.patches import Taken, take_down, take_down_file
-from ropewalk.lock.series import apply, commit_parts, commit_series
+from ropewalk.lock.series import commit_parts, commit_series
 from ropewalk.lock.state import Source, Standing
 from ropewalk.manifest.sources import PatchForm
 from ropewalk.tools.objects import fetch_from, keep
@@ -61,11 +61,10 @@ def freeze_source(work: Work, name: str, source: WantedSource, found: Looked) ->
         return Done(source=replace(locked, degraded=""), patches={})
     commit = found.commit.commit
     kept = keep(work.cache, source.git, object_format="sha256" if len(commit) == 64 else "sha1")
-    fetched_from = _fetch(kept, source, found)
-    kept.fetch_trees(fetched_from, [commit])
-    tree = kept.trees([commit])[commit]
+    fetched_from = fetch_from(kept.fetch_history, [source.git, *source.mirrors], [commit])
+    tree = kept.fetch_trees(fetched_from, [commit])[commit]
     taken, findings = _take_down_all(kept, source, found, files, tree)
-    when = b" ".join(commit_parts(kept.git, commit)[0][b"committer"][0].rsplit(b" ", 2)[1:])
+    when = commit_parts(kept.git, [commit])[0].committed
     if locked is not None and (locked.request, locked.ref, locked.commit) == (request, found.commit.ref, commit):
         frozen = locked  # only patches have moved
     else:
@@ -90,11 +89,11 @@ def freeze_source(work: Work, name: str, source: WantedSource, found: Looked) ->
     frozen = replace(
         frozen,
         patches=tuple(one.patch for one in taken),
-        patched_commit=_patched_commit(kept, commit, when, tree, taken),
+        patched_commit=commit_series(kept.git, commit, when, [step for one in taken for step in one.steps]),
         patched_tree=next((one.patch.tree for one in reversed(taken)), tree),
         degraded="",
     )
-    patches = {change.sha256: change.render() for one in taken for change in one.changes}
+    patches = {change.sha256: change.render() for one in taken for change, _ in one.steps}
     return Done(source=frozen, patches=patches, findings=tuple(findings))
 
 
@@ -131,15 +130,19 @@ def _is_same(locked: Source, request: str, found: Looked) -> bool:
     return (locked.request, locked.ref, locked.commit, frozen) == (request, found.commit.ref, found.commit.commit, tips)
 
 
-def _fetch(kept: Kept, source: WantedSource, found: Looked) -> str:
-    """Fetch the commits' history; return the URL that had the source's commit."""
-    tips = [wanted for wanted in found.patches if wanted is not None]
-    own = [one for wanted in tips if wanted.url == source.git for one in (wanted.tip, wanted.base) if one]
-    commit = found.commit.commit
-    fetched_from = fetch_from(kept, [source.git, *source.mirrors], [commit, *own])
-    for wanted in tips:
-        kept.fetch_history(wanted.url, [one for one in (wanted.tip, wanted.base) if one])
-    return fetched_from
+def _fetch_patches(kept: Kept, source: WantedSource, found: Looked) -> dict[str, str]:
+    """Fetch the history of the patches; return, for each URL that they are from, the one that they were fetched from.
+
+    A mirror of the source has what is the source's own.
+    """
+    commits: dict[str, list[str]] = {}
+    for wanted in found.patches:
+        if wanted is not None:
+            commits.setdefault(wanted.url, []).extend(one for one in (wanted.tip, wanted.base) if one)
+    return {
+        url: fetch_from(kept.fetch_line, [url, *(source.mirrors if url == source.git else ())], ends)
+        for url, ends in commits.items()
+    }
 
 
 def _describe(kept: Kept, commit: str) -> str:
@@ -153,11 +156,12 @@ def _take_down_all(
     taken: list[Taken] = []
     findings = []
     commit = found.commit.commit
+    places = _fetch_patches(kept, source, found)
     for patch, wanted, data in zip(source.patches, found.patches, files, strict=True):
         one = (
             take_down_file(kept, tree, commit, data or b"", patch.from_)
             if wanted is None
-            else take_down(kept, commit, tree, wanted)
+            else take_down(kept, commit, tree, wanted, places[wanted.url])
         )
         tree = one.patch.tree
         taken.append(one)
@@ -180,8 +184,3 @@ def _judge_merged(source: WantedSource, patch: WantedPatch) -> Finding:
     )
 
 
-def _patched_commit(kept: Kept, commit: str, when: bytes, tree: str, taken: Sequence[Taken]) -> str:
-    changes = [change for one in taken for change in one.changes]
-    if not changes:
-        return commit
-    return commit_series(kept.git, commit, when, zip(changes, apply(kept.git, tree, changes), strict=True))

@@ -169,7 +169,7 @@ def _check_patches(kept: Kept, source: Source, patches: Mapping[str, bytes], fou
         if tree != patch.tree:
             message = f"makes the tree {tree}, and frozen was {patch.tree}"
             found.error("sources/patched", message, member=patch.origin, hint="freeze again")
-    when = b" ".join(commit_parts(kept.git, source.commit)[0][b"committer"][0].rsplit(b" ", 2)[1:])
+    when = commit_parts(kept.git, [source.commit])[0].committed
     commit = commit_series(kept.git, source.commit, when, applied)
     if (tree, commit) != (source.patched_tree, source.patched_commit):
         message = f"the patches make {commit} with the tree {tree}; "

@@ -55,7 +55,7 @@ def _fetch(kept: Kept, before: Source, after: Source) -> None:
     attempts += [(after.places, [after.commit]), (before.places, [before.commit])]
     for number, (places, commits) in enumerate(attempts):
         try:
-            fetch_from(kept, places, commits)
+            fetch_from(kept.fetch_history, places, commits)
         except ToolError:
             continue
         if number == 0:

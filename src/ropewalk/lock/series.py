@@ -12,7 +12,7 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk.errors import IntegrityError, UsageError
 from ropewalk.tools.process import ProcessError
@@ -69,27 +69,43 @@ def parse_change(data: bytes) -> Change:
     return Change(author=match[1], message=data[match.end() : end], diff=data[end + 1 :])
 
 
-def change_of(git: Git, commit: str, parent_tree: str) -> Change:
-    """Return a commit as a change of `parent_tree`; the blobs of what it touches must be there."""
-    headers, message = commit_parts(git, commit)
-    tree = headers[b"tree"][0].decode()
-    return Change(author=headers[b"author"][0], message=message, diff=diff(git, parent_tree, tree))
-
-
 def diff(git: Git, old: str, new: str) -> bytes:
     """Return the canonical diff between two trees."""
     return git.run("diff-tree", "-p", *DIFF, old, new, settings=("core.quotePath=true", "core.compression=9")).stdout
 
 
-def commit_parts(git: Git, commit: str) -> tuple[dict[bytes, list[bytes]], bytes]:
-    """Return the headers of a commit object, by name, and its message."""
-    raw = git.run("cat-file", "commit", commit).stdout
-    head, _, message = raw.partition(b"\n\n")
-    headers: dict[bytes, list[bytes]] = {}
-    for line in head.replace(b"\n ", b" ").split(b"\n"):
-        name, _, value = line.partition(b" ")
-        headers.setdefault(name, []).append(value)
-    return headers, message
+class Parts(NamedTuple):
+    """A commit object, taken apart; times are seconds and zone."""
+
+    author: bytes
+    committer: bytes
+    message: bytes
+
+    @property
+    def committed(self) -> bytes:
+        """When it was committed."""
+        return b" ".join(self.committer.rsplit(b" ", 2)[1:])
+
+
+def commit_parts(git: Git, commits: Sequence[str]) -> list[Parts]:
+    """Return the parts of commit objects.
+
+    Raises:
+        IntegrityError: one is not there, or is no commit.
+    """
+    raw = git.run("cat-file", "--batch", stdin="".join(f"{commit}\n" for commit in commits).encode()).stdout
+    parts = []
+    for commit in commits:
+        about, _, raw = raw.partition(b"\n")
+        _, kind, *sizes = about.split(b" ")
+        if kind != b"commit":
+            raise IntegrityError(f"{commit} is no commit here", hint="freeze again")
+        size = int(sizes[0])
+        head, _, message = raw[:size].partition(b"\n\n")
+        headers = dict(reversed([line.split(b" ", 1) for line in head.split(b"\n") if b" " in line]))
+        parts.append(Parts(headers[b"author"], headers[b"committer"], message))
+        raw = raw[size + 1 :]
+    return parts
 
 
 def patch_id(git: Git, data: bytes) -> str:
@@ -107,6 +123,27 @@ class Scratch:
 
     git: Git
     folder: Path
+
+    def apply(self, changes: Iterable[Change]) -> list[str]:
+        """Apply changes one after another and return the tree after each.
+
+        Where the lines around a change have moved or changed, git merges it with three sides; where that conflicts,
+        the change does not apply, and the index is of no more use.
+
+        Raises:
+            DoesNotApply: one does not.
+        """
+        trees = []
+        for number, change in enumerate(changes):
+            if change.diff:
+                _apply_one(self, change, number)
+            trees.append(self.run("write-tree", "--missing-ok").stdout.decode().strip())
+        return trees
+
+    def has(self, change: Change) -> bool:
+        """Whether a change is there already: taking it back would work."""
+        options = ("--cached", "--check", "--reverse", "--whitespace=nowarn", "--allow-empty", "-")
+        return self.run("apply", *options, stdin=change.diff, codes=(0, 1, 128)).code == 0
 
     def run(self, *arguments: str, stdin: bytes = b"", codes: Sequence[int] = (0,)) -> Finished:
         """Run a git command on the index."""
@@ -126,21 +163,13 @@ def scratch_index(git: Git, tree: str) -> Iterator[Scratch]:
 
 
 def apply(git: Git, tree: str, changes: Iterable[Change]) -> list[str]:
-    """Apply changes one after another and return the tree after each.
-
-    Where the lines around a change have moved or changed, git merges it with three sides; where that conflicts, the
-    change does not apply.
+    """Apply changes to a tree, one after another, and return the tree after each.
 
     Raises:
         DoesNotApply: one does not.
     """
-    trees = []
     with scratch_index(git, tree) as scratch:
-        for number, change in enumerate(changes):
-            if change.diff:
-                _apply_one(scratch, change, number)
-            trees.append(scratch.run("write-tree", "--missing-ok").stdout.decode().strip())
-    return trees
+        return scratch.apply(changes)
 
 
 class DoesNotApply(UsageError):  # noqa: N818 - says what it is
@@ -167,13 +196,6 @@ def _apply_one(scratch: Scratch, change: Change, number: int) -> None:
         scratch.run("apply", "--3way", *options, stdin=change.diff)
     except ProcessError as error:
         raise DoesNotApply(number, change, said) from error
-
-
-def is_there(git: Git, tree: str, change: Change) -> bool:
-    """Whether a tree has a change already: taking it back would work."""
-    with scratch_index(git, tree) as scratch:
-        options = ("--cached", "--check", "--reverse", "--whitespace=nowarn", "--allow-empty", "-")
-        return scratch.run("apply", *options, stdin=change.diff, codes=(0, 1, 128)).code == 0
 
 
 def commit_series(git: Git, parent: str, when: bytes, steps: Iterable[tuple[Change, str]]) -> str:

@@ -184,7 +184,7 @@ def _apply_patches(git: Git, source: Source, patches: Mapping[str, bytes]) -> No
     if not changes:
         return
     trees = apply(git, source.tree, changes)
-    when = b" ".join(commit_parts(git, source.commit)[0][b"committer"][0].rsplit(b" ", 2)[1:])
+    when = commit_parts(git, [source.commit])[0].committed
     commit = commit_series(git, source.commit, when, zip(changes, trees, strict=True))
     if (trees[-1], commit) != (source.patched_tree, source.patched_commit):
         raise IntegrityError(

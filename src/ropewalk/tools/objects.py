@@ -1,31 +1,36 @@
 """Objects of remote repositories, kept on this machine: only those that were needed, each fetched once.
 
 A kept repository holds commits without trees, trees without blobs: what git calls a partial clone. Unlike one, it never
-fetches by itself; git would do so one object at a time. What is missing is asked for in one request, in a repository
-made for it, and the packs that came are moved over.
+fetches by itself; git would do so one object at a time. What is missing is asked for in one request; where that cannot
+be done, git fetches it into a repository made for it, and the packs that came are moved over.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk.errors import ToolError
-from ropewalk.tools.git import Git, canonical_url, check_url, init_bare
+from ropewalk.tools.git import canonical_url, check_url, init_bare
+from ropewalk.tools.git_protocol import Ask
+from ropewalk.tools.incoming import QUIET, staging, take_in
 from ropewalk.tools.process import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+
+    from ropewalk.tools.git import Git
 
 COMMITS_ONLY = "tree:0"
 NO_BLOBS = "blob:none"
 KEPT = "refs/kept/"
+_MOST_HAVES = 32
+"""Kept commits that a server is told of; the newest are the nearest."""
 
 
 class Entry(NamedTuple):
@@ -42,52 +47,116 @@ class Kept:
 
     git: Git
     folder: Path
+    object_format: str = "sha1"
 
-    def missing(self, objects: Iterable[str]) -> list[str]:
-        """Return the objects that are not here."""
+    def missing(self, objects: Iterable[str], shown: Mapping[str, str] | None = None) -> list[str]:
+        """Return the objects that are not here; `shown` is an environment that shows git others beside."""
         wanted = sorted(set(objects))
         if not wanted:
             return []
-        lines = self.git.lines("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in wanted).encode())
+        stdin = "".join(f"{one}\n" for one in wanted).encode()
+        lines = self.git.run("cat-file", "--batch-check", stdin=stdin, environ=shown).stdout.decode().splitlines()
         return [one for one, line in zip(wanted, lines, strict=True) if line.endswith(" missing")]
 
     def fetch_history(self, url: str, commits: Iterable[str]) -> None:
         """Fetch commits and all that came before them, without their trees."""
-        lacking = [commit for commit in commits if commit not in self._histories()]
-        if lacking:
-            self._fetch_refs(url, [f"{commit}:{KEPT}{commit}" for commit in lacking])
+        here = self._histories()
+        if lacking := _without(commits, here):
+            haves = here[:_MOST_HAVES]
+            ask = self._ask(lacking, COMMITS_ONLY, haves)
+            if take_in(self.git, self.folder, url, ask, lambda shown: self._new_trees(shown, lacking, haves)):
+                self._mark(f"update {KEPT}{commit} {commit}" for commit in lacking)
+            else:
+                self._fetch_refs(url, [f"{commit}:{KEPT}{commit}" for commit in lacking])
+
+    def fetch_line(self, url: str, commits: Iterable[str]) -> None:
+        """Fetch commits and all that came before them, if possible with the trees of those that are new.
+
+        Where trees of a commit that they come from are kept, one request brings both. A server leaves out every tree
+        that any commit before has; where one is not here, as after a revert, only the history comes.
+        """
+        here = self._histories()
+        lacking = _without(commits, here)
+        if not lacking:
+            return
+        with_trees = self._complete_trees(here[:_MOST_HAVES])
+        haves = list(with_trees)
+
+        def prove(shown: Mapping[str, str]) -> None:
+            self._read_trees(shown, [with_trees[haves[0]], *self._new_trees(shown, lacking, haves)])
+
+        ask = self._ask(lacking, NO_BLOBS, haves)
+        if haves and take_in(self.git, self.folder, url, ask, prove):
+            self._mark(f"update {KEPT}{commit} {commit}" for commit in lacking)
+        else:
+            self.fetch_history(url, lacking)
 
     def fetch_tags(self, url: str) -> None:
         """Fetch all tags and the history of what they are on, without trees."""
         self._fetch_refs(url, ["+refs/tags/*:refs/tags/*"])
 
-    def _histories(self) -> set[str]:
-        """Return the commits whose whole history is here."""
-        return {name.removeprefix(KEPT) for name in self.git.lines("for-each-ref", "--format=%(refname)", KEPT)}
+    def _ask(self, wants: Iterable[str], kind: str, haves: Iterable[str] = (), depth: int = 0) -> Ask:
+        form = self.object_format
+        return Ask(wants=tuple(wants), filter=kind, haves=tuple(haves), depth=depth, object_format=form)
+
+    def _histories(self) -> list[str]:
+        """Return the commits whose whole history is here, newest first."""
+        rows = self.git.lines("for-each-ref", "--sort=-committerdate", "--format=%(refname)", KEPT)
+        return [name.removeprefix(KEPT) for name in rows]
+
+    def _mark(self, rows: Iterable[str]) -> None:
+        self.git.run("update-ref", "--stdin", stdin="".join(f"{row}\n" for row in rows).encode())
+
+    def _new_trees(self, shown: Mapping[str, str], commits: Iterable[str], haves: Sequence[str]) -> list[str]:
+        """Return the trees of commits and all before them that `haves` do not have; all commits must be there."""
+        options = ("--no-commit-header", "--format=%T", *commits, "--not", *haves)
+        return self.git.run("rev-list", *options, environ=shown).stdout.decode().split()
+
+    def _read_trees(self, shown: Mapping[str, str], trees: Sequence[str]) -> None:
+        """Read all of the trees, the first of which is known to be complete; raise if one is not there."""
+        pairs = [f"{old} {new}" for old, new in pairwise(trees)]
+        command = ("diff-tree", "--stdin", "-r", "--raw", "--no-renames")
+        said = self.git.run(*command, stdin="".join(f"{pair}\n" for pair in pairs).encode(), environ=shown).stdout
+        # A tree within one ends git; a pair of which one is not there is only left out.
+        if [row for row in said.decode().splitlines() if not row.startswith(":")] != pairs:
+            raise ToolError("the server did not send all trees")
 
     def _fetch_refs(self, url: str, refspecs: Sequence[str]) -> None:
-        with self._staging(url, COMMITS_ONLY, beside=True) as staging:
-            staging.run("fetch", *_QUIET, f"--filter={COMMITS_ONLY}", "origin", *refspecs)
-            self._take(staging)
-            rows = staging.lines("for-each-ref", "--format=update %(refname) %(objectname)")
-            self.git.run("update-ref", "--stdin", stdin="".join(f"{row}\n" for row in rows).encode())
+        with staging(self.git, self.folder, url, COMMITS_ONLY, beside=True) as stage:
+            stage.run("fetch", *QUIET, f"--filter={COMMITS_ONLY}", "--", "origin", *refspecs)
+            rows = stage.lines("for-each-ref", "--format=update %(refname) %(objectname)")
+        self._mark(rows)
 
-    def fetch_trees(self, url: str, commits: Iterable[str]) -> None:
-        """Fetch commits with all of their trees, without blobs and without what came before."""
-        new = self._without_trees(commits)
-        if new:
-            with self._staging(url, NO_BLOBS) as staging:
-                staging.run("fetch", *_QUIET, f"--filter={NO_BLOBS}", "--depth=1", "origin", *new)
-                self._take(staging)
+    def fetch_trees(self, url: str, commits: Iterable[str]) -> dict[str, str]:
+        """Fetch commits with all of their trees, without blobs and without what came before; return their trees."""
+        wanted = sorted(set(commits))
+        complete = self._complete_trees(wanted)
+        new = _without(wanted, complete)
+        if not new:
+            return complete
+        ask = self._ask(new, NO_BLOBS, depth=1)
+        if not take_in(self.git, self.folder, url, ask, lambda shown: self._list_trees(shown, new)):
+            with staging(self.git, self.folder, url, NO_BLOBS) as stage:
+                stage.run("fetch", *QUIET, f"--filter={NO_BLOBS}", "--depth=1", "--", "origin", *new)
+        return {**complete, **self.trees(new)}
+
+    def _list_trees(self, shown: Mapping[str, str], commits: Iterable[str]) -> None:
+        for commit in commits:
+            self.git.run("ls-tree", "-r", "--name-only", commit, environ=shown)
 
     def fetch_objects(self, url: str, objects: Iterable[str]) -> None:
         """Fetch single objects, all in one request."""
         new = self.missing(objects)
-        if new:
-            with self._staging(url, NO_BLOBS) as staging:
+        if new and not take_in(
+            self.git, self.folder, url, self._ask(new, NO_BLOBS), lambda shown: self._need(new, shown)
+        ):
+            with staging(self.git, self.folder, url, NO_BLOBS) as stage:
                 stdin = "".join(f"{one}\n" for one in new).encode()
-                staging.run("fetch", *_QUIET, f"--filter={NO_BLOBS}", "--stdin", "origin", stdin=stdin)
-                self._take(staging)
+                stage.run("fetch", *QUIET, f"--filter={NO_BLOBS}", "--stdin", "origin", stdin=stdin)
+
+    def _need(self, objects: Iterable[str], shown: Mapping[str, str]) -> None:
+        if lacking := self.missing(objects, shown):
+            raise ToolError(f"the server did not send {lacking[0]}")
 
     def trees(self, commits: Iterable[str]) -> dict[str, str]:
         """Return the tree of each commit."""
@@ -108,17 +177,16 @@ class Kept:
 
     def lacking(self, commit: str) -> list[str]:
         """Return what is not here of what a commit needs in a work tree: itself, or blobs."""
-        if self._without_trees([commit]):
+        tree = self._complete_trees([commit]).get(commit)
+        if tree is None:
             return [commit]
-        tree = self.trees([commit])[commit]
         return self.missing(entry.object_id for entry in self.entries(tree) if entry.mode != "160000")
 
-    def _without_trees(self, commits: Iterable[str]) -> list[str]:
-        absent = self.missing(commits)
-        here = sorted(set(commits) - set(absent))
-        trees = self.trees(here)
-        lost = set(self.missing(trees.values()))
-        return sorted([*absent, *(commit for commit, tree in trees.items() if tree in lost)])
+    def _complete_trees(self, commits: Sequence[str]) -> dict[str, str]:
+        """Return the tree of each commit that is here with its trees; they came with it or not at all."""
+        stdin = "".join(f"{commit}^{{tree}}\n" for commit in commits).encode()
+        rows = self.git.lines("cat-file", "--batch-check=%(objectname)", stdin=stdin) if commits else []
+        return {commit: row for commit, row in zip(commits, rows, strict=True) if not row.endswith(" missing")}
 
     def write_pack(self, commit: str, folder: Path) -> Path:
         """Write a pack of a commit, its trees and its blobs, without history, into a folder; return its path."""
@@ -168,50 +236,9 @@ class Kept:
                 hint="it may have been force-pushed away: name a mirror that has it, or take a lock with `--archive`",
             )
 
-    @contextlib.contextmanager
-    def _staging(self, url: str, kind: str, *, beside: bool = False) -> Iterator[Git]:
-        """Yield a repository to fetch into; with `beside` it knows what is kept already."""
-        check_url(url)
-        folder = Path(tempfile.mkdtemp(prefix="fetch-", dir=self.folder))
-        try:
-            staging = init_bare(folder, object_format=self.git.text("rev-parse", "--show-object-format"))
-            (folder / "config").write_text(_config(folder / "config", url, kind), encoding="utf-8")
-            if beside:
-                (folder / "objects" / "info").mkdir(exist_ok=True)
-                kept = self.folder / "objects"
-                (folder / "objects" / "info" / "alternates").write_text(f"{kept.resolve()}\n", encoding="utf-8")
-                rows = self.git.lines("for-each-ref", "--format=%(objectname) %(refname)")
-                (folder / "packed-refs").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-            yield staging
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
-    def _take(self, staging: Git) -> None:
-        """Move packs over; a pack counts once its index is there, so that goes last."""
-        if staging.git_dir is None:
-            raise ValueError("the staging repository has no folder")
-        packs = self.folder / "objects" / "pack"
-        packs.mkdir(exist_ok=True)
-        for pack in sorted((staging.git_dir / "objects" / "pack").glob("*.pack")):
-            for path in (pack, pack.with_suffix(".idx")):
-                path.replace(packs / path.name)
-        loose = [path for path in (staging.git_dir / "objects").glob("??/*") if path.is_file()]
-        for path in loose:
-            target = self.folder / "objects" / path.parent.name / path.name
-            target.parent.mkdir(exist_ok=True)
-            path.replace(target)
-
-
-_QUIET = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
-
-
-def _config(path: Path, url: str, kind: str) -> str:
-    """Return a repository's configuration with the one remote that it fetches from, as a partial clone of it."""
-    quoted = url.replace("\\", "\\\\").replace('"', '\\"')
-    return path.read_text(encoding="utf-8").replace("repositoryformatversion = 0", "repositoryformatversion = 1") + (
-        "[extensions]\n\tpartialClone = origin\n"
-        f'[remote "origin"]\n\turl = "{quoted}"\n\tpromisor = true\n\tpartialclonefilter = {kind}\n'
-    )
+def _without(wanted: Iterable[str], here: Container[str]) -> list[str]:
+    return [one for one in wanted if one not in here]
 
 
 def keep(cache: Path, url: str, *, object_format: str = "sha1") -> Kept:
@@ -219,7 +246,7 @@ def keep(cache: Path, url: str, *, object_format: str = "sha1") -> Kept:
     name = canonical_url(check_url(url))
     digest = hashlib.sha256(f"{object_format} {name}".encode()).hexdigest()[:20]
     folder = cache.absolute() / f"{name.rstrip('/').rpartition('/')[2][:40] or 'repository'}-{digest}.git"
-    return Kept(git=init_bare(folder, object_format=object_format), folder=folder)
+    return Kept(git=init_bare(folder, object_format=object_format), folder=folder, object_format=object_format)
 
 
 def default_cache() -> Path:
@@ -230,8 +257,8 @@ def default_cache() -> Path:
     return Path(named) if named else base / "ropewalk"
 
 
-def fetch_from(kept: Kept, urls: Sequence[str], commits: Sequence[str]) -> str:
-    """Fetch the history of commits from the first of `urls` that has all of them, and return that URL.
+def fetch_from(fetch: Callable[[str, Sequence[str]], object], urls: Sequence[str], commits: Sequence[str]) -> str:
+    """Fetch commits, with a method of `Kept`, from the first of `urls` that has all of them; return that URL.
 
     Raises:
         ToolError: none has.
@@ -239,7 +266,7 @@ def fetch_from(kept: Kept, urls: Sequence[str], commits: Sequence[str]) -> str:
     faults = []
     for url in urls:
         try:
-            kept.fetch_history(url, commits)
+            fetch(url, commits)
         except ToolError as error:
             faults.append(error.message)
         else:
