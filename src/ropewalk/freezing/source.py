@@ -182,5 +182,3 @@ def _judge_merged(source: WantedSource, patch: WantedPatch) -> Finding:
     return Finding(
         rule="freeze/merged-patch", message=message, subject=without_secrets(source.git), level=level, hint=hint
     )
-
-
