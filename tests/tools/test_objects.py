@@ -79,6 +79,50 @@ def test_what_is_kept_is_not_fetched_again(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("fetch-*"))
 
 
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_a_tip_that_has_moved_comes_with_its_trees_in_one_request(tmp_path: Path, object_format: str) -> None:
+    upstream = make_repository(tmp_path / "lib", object_format=object_format)
+    before = upstream.commit("one", {"a.txt": "1\n", "d/b.txt": "b\n"})
+    with serving(tmp_path) as server:
+        url = f"{server.url}/lib/.git"
+        kept = keep(tmp_path / "cache", url, object_format=object_format)
+        kept.fetch_history(url, [before])
+        kept.fetch_trees(url, [before])
+        tip = upstream.commit("two", {"a.txt": "2\n"})
+        server.requests.clear()
+        kept.fetch_line(url, [tip])
+        assert kept.fetch_trees(url, [tip, before]) == {tip: upstream.tree(), before: upstream.tree("HEAD~1")}
+        assert server.requests == ["POST /lib/.git/git-upload-pack"]
+
+
+@pytest.mark.parametrize("bitmaps", [False, True])
+def test_a_tree_that_only_a_commit_in_between_has_is_fetched(tmp_path: Path, *, bitmaps: bool) -> None:
+    # A server that is told of a commit leaves out what any commit before had, and we have the trees of one only.
+    upstream = make_repository(tmp_path / "lib")
+    upstream.commit("one", {"a.txt": "1\n", "d/b.txt": "b\n"})
+    before = upstream.commit("two", {"d/b.txt": "c\n"})
+    with serving(tmp_path) as server:
+        url = f"{server.url}/lib/.git"
+        kept = keep(tmp_path / "cache", url)
+        kept.fetch_history(url, [before])
+        kept.fetch_trees(url, [before])
+        tip = upstream.commit("Revert", {"d/b.txt": "b\n", "a.txt": "2\n"})
+        if bitmaps:
+            upstream.git("repack", "-adq", "--write-bitmap-index")
+        kept.fetch_line(url, [tip])
+        assert kept.fetch_trees(url, [tip]) == {tip: upstream.tree()}
+    assert [entry.path for entry in kept.entries(upstream.tree())] == [b"a.txt", b"d/b.txt"]
+    assert not list((tmp_path / "cache").rglob("fetch-*"))
+
+
+def test_where_the_short_way_is_not_open_git_fetches(upstream: Repository, tmp_path: Path) -> None:
+    kept = keep(tmp_path / "cache", upstream.url, object_format=form(upstream))
+    tip = upstream.git("rev-parse", "HEAD")
+    kept.fetch_line(upstream.url, [tip])
+    assert kept.fetch_trees(upstream.url, [tip]) == {tip: upstream.tree()}
+    assert kept.missing([upstream.git("rev-parse", "HEAD~1")]) == []
+
+
 def test_the_first_place_that_has_it(upstream: Repository, tmp_path: Path) -> None:
     kept = keep(tmp_path / "cache", upstream.url, object_format=form(upstream))
     tip = upstream.git("rev-parse", "HEAD")

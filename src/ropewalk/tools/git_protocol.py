@@ -113,7 +113,7 @@ def _packets(url: str, read: Callable[[int], bytes]) -> Iterator[bytes]:
     while True:
         head = read(4)
         try:
-            length = int(head, 16)
+            length = int(head, 16) if len(head) == 4 else -1
         except ValueError:
             length = -1
         if length == 0:
