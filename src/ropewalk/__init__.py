@@ -17,9 +17,26 @@ if TYPE_CHECKING:
     from ropewalk.checks.run import check
     from ropewalk.freezing.freeze import Order, freeze
     from ropewalk.freezing.verify import verify
+    from ropewalk.lock.diff import diff
+    from ropewalk.lock.diff_history import kept_history
+    from ropewalk.lock.named import named_state
     from ropewalk.rebuild.checkout import checkout
 
-__all__ = ["Order", "Wishes", "__version__", "bundle", "check", "checkout", "explain", "freeze", "split", "verify"]
+__all__ = [
+    "Order",
+    "Wishes",
+    "__version__",
+    "bundle",
+    "check",
+    "checkout",
+    "diff",
+    "explain",
+    "freeze",
+    "kept_history",
+    "named_state",
+    "split",
+    "verify",
+]
 
 _HOMES = {
     "Order": "ropewalk.freezing.freeze",
@@ -27,8 +44,11 @@ _HOMES = {
     "bundle": "ropewalk.bundling.bundle",
     "check": "ropewalk.checks.run",
     "checkout": "ropewalk.rebuild.checkout",
+    "diff": "ropewalk.lock.diff",
     "explain": "ropewalk.bundling.explain",
     "freeze": "ropewalk.freezing.freeze",
+    "kept_history": "ropewalk.lock.diff_history",
+    "named_state": "ropewalk.lock.named",
     "split": "ropewalk.bundling.split",
     "verify": "ropewalk.freezing.verify",
 }
