@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 COMMITS_ONLY = "tree:0"
 NO_BLOBS = "blob:none"
+SMALL_BLOBS = "blob:limit=1m"
+"""A patch needs what is new in it; what is large is asked for by itself, once it is known to be needed."""
 KEPT = "refs/kept/"
 _MOST_HAVES = 32
 """Kept commits that a server is told of; the newest are the nearest."""
@@ -70,9 +72,9 @@ class Kept:
                 self._fetch_refs(url, [f"{commit}:{KEPT}{commit}" for commit in lacking])
 
     def fetch_line(self, url: str, commits: Iterable[str]) -> None:
-        """Fetch commits and all that came before them, if possible with the trees of those that are new.
+        """Fetch commits and all that came before them, if possible with the trees and blobs of those that are new.
 
-        Where trees of a commit that they come from are kept, one request brings both. A server leaves out every tree
+        Where trees of a commit that they come from are kept, one request brings all. A server leaves out every tree
         that any commit before has; where one is not here, as after a revert, only the history comes.
         """
         here = self._histories()
@@ -85,7 +87,7 @@ class Kept:
         def prove(shown: Mapping[str, str]) -> None:
             self._read_trees(shown, [with_trees[haves[0]], *self._new_trees(shown, lacking, haves)])
 
-        ask = self._ask(lacking, NO_BLOBS, haves)
+        ask = self._ask(lacking, SMALL_BLOBS, haves)
         if haves and take_in(self.git, self.folder, url, ask, prove):
             self._mark(f"update {KEPT}{commit} {commit}" for commit in lacking)
         else:
