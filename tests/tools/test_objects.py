@@ -80,7 +80,7 @@ def test_what_is_kept_is_not_fetched_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-def test_a_tip_that_has_moved_comes_with_its_trees_and_new_blobs_in_one_request(tmp_path: Path, object_format: str) -> None:
+def test_a_tip_that_has_moved_brings_its_trees_and_new_blobs(tmp_path: Path, object_format: str) -> None:
     upstream = make_repository(tmp_path / "lib", object_format=object_format)
     before = upstream.commit("one", {"a.txt": "1\n", "d/b.txt": "b\n"})
     with serving(tmp_path) as server:
